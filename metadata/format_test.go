@@ -19,10 +19,7 @@ var same = cmpopts.EquateEmpty()
 
 func TestFormatIsTheGoldenFile(t *testing.T) {
 	want := testenv.Read(t, "testdata/version-4.json")
-	got, err := Format(sample())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := formatted(t, sample())
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("the format changed (-golden +now); if a release has it, it needs a new version and a migration:\n%s", diff)
 	}
@@ -91,10 +88,7 @@ func TestARecordThatMentionsGitsFolder(t *testing.T) {
 			v.Findings[0].File = "sub/.git/config"
 		}
 	}
-	data, err := Format(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := formatted(t, r)
 	if strings.Count(string(data), ".git/") < 2 {
 		t.Fatalf("it mentions none:\n%s", data)
 	}
@@ -113,10 +107,7 @@ func TestPhasesKeepTheirOrder(t *testing.T) {
 	for _, n := range names {
 		r.Phases = append(r.Phases, Phase{Name: n, Status: PhasePending})
 	}
-	data, err := Format(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := formatted(t, r)
 	parsed, err := Parse(data, File)
 	if err != nil {
 		t.Fatal(err)
@@ -164,10 +155,7 @@ func TestFormatKeepsText(t *testing.T) {
 	r.IssueTitle = `<b>&amp; "quoted" \ 漢字 ` + "\u2028\t"
 	r.Stop.Why = "cut in the middle of a letter: \xe6\xbc"
 	r.Phases[0].Report = json.RawMessage("{ \"a\\u003c\" : [ 1.50 , -0, 12345678901234567890 ] }")
-	data, err := Format(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := formatted(t, r)
 	if !strings.Contains(string(data), `<b>&amp; \"quoted\" \\ 漢字`) {
 		t.Error("the title is escaped more than JSON asks for")
 	}
@@ -184,10 +172,7 @@ func TestFormatKeepsText(t *testing.T) {
 	if want := `{"a<":[1.50,-0,12345678901234567890]}`; string(got.Phases[0].Report) != want {
 		t.Errorf("report: got %s, want %s", got.Phases[0].Report, want)
 	}
-	again, err := Format(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := formatted(t, got)
 	if diff := cmp.Diff(string(data), string(again)); diff != "" {
 		t.Errorf("a second trip changes the text:\n%s", diff)
 	}

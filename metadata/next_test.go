@@ -163,10 +163,7 @@ func TestCheckNextTakesWhatWasDoneElsewhere(t *testing.T) {
 // The zone and the clock reading that a time carries do not change it.
 func TestCheckNextComparesTimesAsTimes(t *testing.T) {
 	old, next := after(func(r *Run) {})
-	data, err := Format(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := formatted(t, old)
 	now := time.Now().UTC()
 	old.Attempts[0].StartedAt, next.Attempts[0].StartedAt = now, now.Round(0)
 	old.Decisions[0].At, next.Decisions[0].At = now, now.Round(0)

@@ -10,10 +10,7 @@ import (
 )
 
 func TestParseRefuses(t *testing.T) {
-	formatted, err := Format(sample())
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatted := formatted(t, sample())
 	file := string(formatted)
 	with := func(old, repl string) string {
 		if !strings.Contains(file, old) {
@@ -105,12 +102,10 @@ func TestParseRefuses(t *testing.T) {
 // A report that is as deep and as wide as it can be costs no more to refuse
 // than its size: looking for the place of the mistake does not go into it.
 func TestParseRefusesDepthQuickly(t *testing.T) {
-	golden, err := Format(sample())
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := formatted(t, sample())
 	const depth = 5000
 	deep := strings.Repeat("[", depth) + strings.Repeat("1,", 200000) + "1" + strings.Repeat("]", depth)
+	var err error
 	took := testenv.Busy(func() { _, err = Parse([]byte(strings.Replace(string(golden), `"high"`, deep, 1)), "m.json") })
 	if err == nil || !strings.Contains(err.Error(), "is nested deeper than 100") {
 		t.Errorf("got %v", err)
@@ -138,10 +133,7 @@ func TestParseRefusesTooMuch(t *testing.T) {
 // A record in the place of another issue's is refused; and what is nested without end is told
 // in a line.
 func TestParseOf(t *testing.T) {
-	data, err := Format(sample())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := formatted(t, sample())
 	if run, err := ParseOf("7", data, File); err != nil || run.IssueNumber != "7" {
 		t.Errorf("%q, %v", run.IssueNumber, err)
 	}

@@ -76,3 +76,13 @@ func TestSampleFillsEveryField(t *testing.T) {
 		}
 	}
 }
+
+// formatted is a record as it is written.
+func formatted(t testing.TB, r Run) []byte {
+	t.Helper()
+	data, err := Format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -290,10 +290,7 @@ func TestWhyReview(t *testing.T) {
 	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
 	check("the work has changed since the last review")
 	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
-	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
 	run = r.Run
 	check("taken back: look closer")
 }

@@ -155,10 +155,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	}
 
 	// A person takes one back or leaves one out; the other stays halted.
-	back, err := PlanRollback(On(plan, both), Rollback{To: "code.t3", Step: metadata.Execute, Reason: "keep the API", Trigger: metadata.Manual, At: both.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := goneBack(t, On(plan, both), Rollback{To: "code.t3", Step: metadata.Execute, Reason: "keep the API", Trigger: metadata.Manual, At: both.UpdatedAt})
 	legal(t, both, back.Run)
 	if d := Decide(On(plan, back.Run)); d.Phase != "code.t3" || halting(plan, back.Run) != "code.t1 waiting" {
 		t.Errorf("taken back, %q is next, and halted: %s", show(d), halting(plan, back.Run))

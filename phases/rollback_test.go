@@ -19,10 +19,7 @@ func TestBack(t *testing.T) {
 	}
 	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
 		t.Run(string(step), func(t *testing.T) {
-			r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
 			legal(t, run, r.Run)
 			rec := r.Run.Phase("plan")
 			if rec.Status != metadata.PhaseInProgress || rec.CurrentStep != step || rec.CompletedAt != nil || rec.RetryCount != 0 || rec.Generation != 1 {
@@ -69,10 +66,7 @@ func TestBackIsRefused(t *testing.T) {
 			t.Errorf("%+v: error %v, want one with %q", test.rw, err, test.want)
 		}
 	}
-	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
 	if d := Decide(On(plan, r.Run)); d.Do != DoExecute {
 		t.Errorf("with nothing written yet decided %q, want execute", show(d))
 	}
@@ -87,10 +81,7 @@ func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 		t.Errorf("rollback to a review that the phase does not have: %v", err)
 	}
 	plan.Phases[0].NoReview = false
-	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
 	if _, err := PlanRollback(On(plan, r.Run), Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); err == nil {
 		t.Error("rollback to review was taken though nothing is written any more")
 	}
@@ -106,12 +97,19 @@ func TestDetailsOfARollback(t *testing.T) {
 	run = play(t, plan, run, Decide(On(plan, run)), judged(false, found...))
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
-	r, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "keep it", Trigger: metadata.Manual, At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "keep it", Trigger: metadata.Manual, At: run.UpdatedAt})
 	want := &metadata.RollbackDetails{BlockerCount: 2, SuggestionCount: 1, AffectedTests: []string{"cmd/main_test.go", "unit"}}
 	if diff := cmp.Diff(want, r.Run.Phase("plan").RollbackContext.Details); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// goneBack is the effect of a rollback that can be.
+func goneBack(t *testing.T, c Course, r Rollback) RollbackPlan {
+	t.Helper()
+	back, err := PlanRollback(c, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
 }

@@ -54,10 +54,7 @@ func TestRevisesForSuggestions(t *testing.T) {
 					run = retried(t, plan, run)
 					continue
 				case "back":
-					r, err := PlanRollback(On(plan, run), Rollback{To: "code", Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := goneBack(t, On(plan, run), Rollback{To: "code", Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
 					run = r.Run
 					continue
 				case "edit":

@@ -22,10 +22,7 @@ import (
 // people who may give commands or not.
 func newActions(t *testing.T, agent string) *hub {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := built(t)
 	h := newHub(t, program, agent)
 	h.says((&worker{change: changes}).script())
 	h.github.Allow(botToken, repository, h.permissions("run"))

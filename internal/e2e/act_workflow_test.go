@@ -261,10 +261,7 @@ func TestWorkflowOtherBytes(t *testing.T) {
 // TestWorkflowProgram shows that the real program gets from its archive into a
 // job.
 func TestWorkflowProgram(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := built(t)
 	h := newHub(t, program, "codex")
 	h.write("repo/.github/workflows/reprise.yml", "on: workflow_dispatch\njobs:\n  one:\n    runs-on: ubuntu-24.04\n    steps:\n"+
 		"      - run: exec \"$ACTION/.github/action/start\" --version\n")

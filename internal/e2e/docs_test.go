@@ -71,10 +71,7 @@ func TestDocs(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			p := newPlace(t)
 			p.says((&worker{change: `grep -q greet main.go || echo 'func greet() {}' >>main.go; printf 'package main\n\nimport "testing"\n\nfunc TestGreet(t *testing.T) { greet() }\n' >main_test.go`}).script())
-			program, err := binary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			program := built(t)
 			p.more = []string{"PATH=" + filepath.Dir(program) + ":" + programs + ":" + os.Getenv("PATH")}
 			p.write("repo/go.mod", "module example.com/demo\n\ngo 1.24\n")
 			p.git(p.repo, "add", ".")

@@ -119,10 +119,7 @@ func registries(t *testing.T, demo []byte) *url.URL {
 // Package managers fetch from the registries that the pipeline lists, and from none
 // where it lists none; what they were refused stands in what the check says.
 func TestPackageManagers(t *testing.T) {
-	self, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := built(t)
 	p := newPlace(t)
 	demo := tarball("package/package.json", `{"name":"demo","version":"1.0.0"}`)
 	p.write("repo/package.json", `{"name":"x","version":"1.0.0","dependencies":{"demo":"1.0.0"}}`)

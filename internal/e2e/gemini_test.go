@@ -26,10 +26,7 @@ func (p *place) contained(use string) engine.Agent {
 // containedAs is the same of an agent of a pipeline.
 func (p *place) containedAs(agent pipelines.Agent) engine.Agent {
 	p.t.Helper()
-	self, err := binary()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	self := built(p.t)
 	opts, note, err := agents.Options{Environ: p.environ()}.Contain(sandbox.Required, sandbox.Sandbox{
 		Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true,
 	})

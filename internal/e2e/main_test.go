@@ -75,3 +75,13 @@ func build() (string, error) {
 	}
 	return path, nil
 }
+
+// built is the program, which has to be there.
+func built(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

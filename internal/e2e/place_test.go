@@ -137,10 +137,7 @@ func (p *place) reprise(args ...string) output {
 // begin starts the program in the repository.
 func (p *place) begin(args ...string) *process {
 	p.t.Helper()
-	path, err := binary()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	path := built(p.t)
 	return p.launch(p.repo, path, args...)
 }
 

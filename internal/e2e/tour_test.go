@@ -27,10 +27,7 @@ only say that a step begins, and what would be there twice. Times, hashes and to
 // TestTour takes the tour, and holds the page about it against what it prints.
 func TestTour(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := built(t)
 	temp, err := os.MkdirTemp(scratch, "tour-")
 	if err != nil {
 		t.Fatal(err)

@@ -17,10 +17,7 @@ func newChecks(t *testing.T) (*githubtest.Server, *Checks) {
 	s := githubtest.New(t)
 	s.AddToken("hush", "ada")
 	s.Permit(widget, "ada", "write")
-	gh, err := New(Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gh := clientOf(t, Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	return s, &Checks{Repo: gh.In("acme/widget"), Own: ".github/workflows/reprise.yml"}
 }
 

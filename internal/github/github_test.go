@@ -59,13 +59,10 @@ func clientWithin(t *testing.T, s *githubtest.Server, token string, answer time.
 	s.AddToken(canary, "ada")
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 7, Title: "Say hello", Body: "Please.", Labels: []string{"bug"}})
 	c := newClock()
-	gh, err := New(Options{
+	gh := clientOf(t, Options{
 		Token: token, APIURL: s.URL, UserAgent: "reprise/test", Now: c.now, Sleep: c.sleep,
 		HTTP: &http.Client{Timeout: answer, Transport: impatient{s}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return gh, c
 }
 
@@ -315,10 +312,7 @@ func TestCancelled(t *testing.T) {
 	for _, f := range []githubtest.Fault{{Hang: true}, with(githubtest.Status(429, "x"), "Retry-After", "60")} {
 		s := githubtest.New(t)
 		s.Fault(route, f)
-		gh, err := New(Options{APIURL: s.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gh := clientOf(t, Options{APIURL: s.URL})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
 		began := time.Now()
@@ -379,4 +373,14 @@ func TestNoIssue(t *testing.T) {
 	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// clientOf is a client with these options.
+func clientOf(t *testing.T, o Options) *Client {
+	t.Helper()
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

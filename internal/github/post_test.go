@@ -231,10 +231,7 @@ func TestSelf(t *testing.T) {
 	for _, prefix := range []string{"", "/api/v3"} {
 		s := newStand(t)
 		s.AddInstallation("ghs_job", "github-actions[bot]")
-		gh, err := New(Options{Token: "ghs_job", APIURL: s.URL + prefix})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gh := clientOf(t, Options{Token: "ghs_job", APIURL: s.URL + prefix})
 		for range 2 {
 			u, err := gh.Self(t.Context())
 			if want := (User{Login: "github-actions[bot]", ID: 41898282, Type: "Bot"}); err != nil || u != want {
@@ -289,11 +286,8 @@ func TestNobodyListens(t *testing.T) {
 	dead := httptest.NewServer(http.NotFoundHandler())
 	dead.Close()
 	clock := newClock()
-	gh, err := New(Options{APIURL: dead.URL, Now: clock.now, Sleep: clock.sleep})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = gh.In("acme/widget").Ask(t.Context(), Request{What: "start", Method: http.MethodPost, Path: "/actions/workflows/ci.yml/dispatches"}, nil)
+	gh := clientOf(t, Options{APIURL: dead.URL, Now: clock.now, Sleep: clock.sleep})
+	_, err := gh.In("acme/widget").Ask(t.Context(), Request{What: "start", Method: http.MethodPost, Path: "/actions/workflows/ci.yml/dispatches"}, nil)
 	checkError(t, err, Unavailable, "tried 4 times")
 	if isUnclear(err) {
 		t.Error("it may have been done")
@@ -334,10 +328,7 @@ func TestStrangeAnswer(t *testing.T) {
 // nothing is sent.
 func TestTooMuch(t *testing.T) {
 	s := newStand(t)
-	gh, err := New(Options{Token: canary, APIURL: s.URL, Patience: 5 * time.Second, Now: s.clock.now, Sleep: s.clock.sleep})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gh := clientOf(t, Options{Token: canary, APIURL: s.URL, Patience: 5 * time.Second, Now: s.clock.now, Sleep: s.clock.sleep})
 	for i := range writeBurst + 2 {
 		_, err := gh.In("acme/widget").Thread(7).React(t.Context(), s.comment, Eyes)
 		if i < writeBurst && err != nil {

@@ -35,10 +35,7 @@ func TestPostByTwoAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	gh, err := New(Options{Token: canary, APIURL: s.URL, Now: s.clock.now, Sleep: s.clock.sleep, HTTP: &http.Client{Transport: between}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gh := clientOf(t, Options{Token: canary, APIURL: s.URL, Now: s.clock.now, Sleep: s.clock.sleep, HTTP: &http.Client{Transport: between}})
 	second, err := gh.In("acme/widget").Thread(7).Post(t.Context(), marker, "two", time.Time{})
 	if err != nil || first.ID == 0 || second.ID != first.ID {
 		t.Errorf("one has comment %d, the other %d (%v)", first.ID, second.ID, err)

@@ -177,10 +177,7 @@ func TestRoleOnGitea(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	for base, want := range map[string]string{"/api/v1": "an administrator of the repository", "/api/v3": "metadata: read"} {
-		gh, err := New(Options{Token: canary, APIURL: s.URL + base})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gh := clientOf(t, Options{Token: canary, APIURL: s.URL + base})
 		if _, err := gh.In("acme/widget").Role(t.Context(), "ada"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", base, err, want)
 		}

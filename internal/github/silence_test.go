@@ -48,10 +48,7 @@ func TestSilence(t *testing.T) {
 	s := githubtest.New(t)
 	s.Fault(route, times(9, githubtest.Fault{Hang: true})...)
 	c := newClock()
-	gh, err := New(Options{APIURL: s.URL, Now: c.now, Sleep: c.sleep, HTTP: &http.Client{Timeout: 200 * time.Millisecond}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = gh.In("acme/widget").Issue(t.Context(), 7)
+	gh := clientOf(t, Options{APIURL: s.URL, Now: c.now, Sleep: c.sleep, HTTP: &http.Client{Timeout: 200 * time.Millisecond}})
+	_, err := gh.In("acme/widget").Issue(t.Context(), 7)
 	checkError(t, err, Silent, "did not answer within 200ms (tried 2 times)")
 }

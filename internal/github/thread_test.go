@@ -121,10 +121,7 @@ func TestCommentsOfOtherForges(t *testing.T) {
 				calls++
 			}))
 			defer server.Close()
-			gh, err := New(Options{APIURL: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			gh := clientOf(t, Options{APIURL: server.URL})
 			list, changed, err := gh.In("acme/widget").Thread(7).Comments(t.Context(), time.Time{})
 			if err != nil || !changed {
 				t.Fatalf("changed %t, error %v", changed, err)
@@ -292,10 +289,7 @@ func TestNewestElsewhere(t *testing.T) {
 				_, _ = fmt.Fprint(w, "["+strings.Join(list, ",")+"]")
 			}))
 			t.Cleanup(web.Close)
-			c, err := New(Options{APIURL: web.URL, HTTP: &http.Client{Timeout: quick}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := clientOf(t, Options{APIURL: web.URL, HTTP: &http.Client{Timeout: quick}})
 			list, whole, err := c.In("acme/widget").Thread(7).Newest(t.Context(), 5)
 			want := map[string]int{"next alone": 5, "nothing": 2}[name]
 			if err != nil || len(list) != want || !whole {
