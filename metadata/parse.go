@@ -179,12 +179,12 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 	)
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
-		message = "the file is empty"
+		message = "it is empty"
 	case errors.As(err, &syntax):
 		pointer, offset, message = syntax.JSONPointer, syntax.ByteOffset, syntax.Err.Error()
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			message = "the file ends in the middle: it was cut off"
+			message = "it ends in the middle: it was cut off"
 		case errors.Is(err, jsontext.ErrDuplicateName):
 			message = "the name occurs twice"
 		}
@@ -192,7 +192,7 @@ func DecodingMistake(data []byte, filename string, err error) *Mistake {
 		pointer, offset = semantic.JSONPointer, semantic.ByteOffset
 		message = named(semantic.JSONKind) + " does not fit here; " + wanted(semantic.GoType) + " is expected"
 		if errors.Is(err, jsonv2.ErrUnknownName) {
-			message = "unknown field: metadata.json has none of that name here"
+			message = "unknown field: there is none of that name here"
 		}
 	default:
 		message = err.Error()
@@ -307,4 +307,13 @@ func JoinMistakes(mistakes []*Mistake) error {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
+}
+
+// ParseAnswer reads JSON that an agent has answered. Fields that are not known are refused, and those that an object has twice:
+// nobody can tell which counts.
+func ParseAnswer(data []byte, into any) error {
+	if err := jsonv2.Unmarshal(data, into, jsonv2.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return DecodingMistake(data, "the answer", err)
+	}
+	return nil
 }

@@ -18,18 +18,18 @@ func TestParseRefuses(t *testing.T) {
 		}
 		return strings.Replace(file, old, repl, 1)
 	}
-	const unknown = "unknown field: metadata.json has none of that name here"
+	const unknown = "unknown field: there is none of that name here"
 	for name, test := range map[string]struct {
 		text string
 		at   string // the place in the text that the error must point to
 		want string // empty: the text is accepted
 	}{
-		"empty":          {"", "", "m.json:1:1: the file is empty"},
-		"only spaces":    {" \n ", "", "the file is empty"},
+		"empty":          {"", "", "m.json:1:1: it is empty"},
+		"only spaces":    {" \n ", "", "it is empty"},
 		"not an object":  {"[1]", "[", "a list does not fit here; an object is expected"},
 		"no JSON":        {"hello", "h", "invalid character 'h' at start of value"},
 		"merge conflict": {with(`  "cursor"`, "<<<<<<< HEAD\n  \"cursor\""), "<<<<<<<", "invalid character '<' at start of value"},
-		"cut off":        {file[:len(file)/2], "", "the file ends in the middle: it was cut off"},
+		"cut off":        {file[:len(file)/2], "", "it ends in the middle: it was cut off"},
 		"trailing data":  {file + "{}", "{}", "invalid character '{' after top-level value"},
 
 		"unknown field":            {with(`"cursor"`, `"curser"`), `"curser"`, "curser: " + unknown},
@@ -53,7 +53,7 @@ func TestParseRefuses(t *testing.T) {
 		"not UTF-8":        {with(`"IC_1"`, "\"\xff\""), "\xff", "cursor: invalid UTF-8"},
 
 		"no schema":          {with(`  "schema": 4,`, ``), "{", "schema: is missing: this is not a record that reprise wrote"},
-		"no schema, cut off": {`{"x":`, "", "the file ends in the middle: it was cut off"},
+		"no schema, cut off": {`{"x":`, "", "it ends in the middle: it was cut off"},
 		"newer":              {with(`"schema": 4`, `"schema": 5`), `"schema": 5`, "schema: the record has version 5 of the format and this reprise knows 4: use a newer reprise"},
 		"before the oldest":  {with(`"schema": 4`, `"schema": 2`), `"schema": 2`, "schema: the record has version 2 of the format, and this reprise reads none before 3: begin the run of the issue anew"},
 		"newer, and alien":   {`{"x":[{}],"schema":12,"y":3}`, `"schema"`, "schema: the record has version 12 of the format and this reprise knows 4: use a newer reprise"},

@@ -120,25 +120,56 @@ type breach struct {
 }
 
 // broken gives what changes break, by their paths. Nothing is moved by half: where something may not be at its new place,
-// what is gone and seems to be it is taken back, too: it has the same name, or else the same ending.
+// what is gone and stood in its way, or seems to be it, is taken back, too.
 func (b Boundary) broken(changes []Change) map[string]breach {
-	out, gone := map[string]breach{}, map[string]string{}
+	out, alike := map[string]breach{}, map[string][]string{}
+	added, gone, kept, done := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
 		if rule, why := b.Rule(c); rule != "" {
-			out[c.Path] = breach{rule, why}
-		} else if c.Gone {
-			dir, name := path.Split(c.Path)
-			gone["/"+name], gone[dir+"/"+path.Ext(name)], gone["//"+path.Ext(name)] = c.Path, c.Path, c.Path
+			out[c.Path], added[c.Path] = breach{rule, why}, c.New
+		} else if gone[c.Path] = c.Gone; c.Gone {
+			for _, like := range likenesses(c.Path) {
+				alike[like] = append(alike[like], c.Path)
+			}
+		}
+	}
+	back := func(from, to string) {
+		if _, known := out[from]; !known && gone[from] && added[to] && !kept[from] {
+			out[from], done[to] = breach{out[to].rule, metadata.Because("moved_to", "path", Printable(to))}, true
 		}
 	}
 	for _, c := range changes {
-		dir, name := path.Split(c.Path)
-		from := cmp.Or(gone["/"+name], gone[dir+"/"+path.Ext(name)], gone["//"+path.Ext(name)])
-		if x, refused := out[c.Path]; refused && c.New && from != "" {
-			out[from] = breach{x.rule, metadata.Because("moved_to", "path", Printable(c.Path))}
+		if !c.Gone && out[c.Path].rule == "" {
+			eachAbove(c.Path, func(dir string) { kept[dir] = true })
+		}
+	}
+	for _, c := range changes {
+		eachAbove(c.Path, func(dir string) {
+			back(c.Path, dir)
+			back(dir, c.Path)
+		})
+	}
+	for i := range likenesses("") {
+		for _, c := range changes {
+			for like := likenesses(c.Path)[i]; added[c.Path] && !done[c.Path] && len(alike[like]) > 0; alike[like] = alike[like][1:] {
+				back(alike[like][0], c.Path)
+			}
 		}
 	}
 	return out
+}
+
+// likenesses are what two paths have in common of which one may be the other that was moved: the more, the earlier.
+func likenesses(p string) [3]string {
+	dir, name := path.Split(p)
+	return [3]string{"/" + name, dir + "/" + path.Ext(name), "//" + path.Ext(name)}
+}
+
+// eachAbove gives the folders that a path is in.
+func eachAbove(p string, do func(string)) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		do(dir)
+	}
 }
 
 // opens reports whether a change may be made at a protected path if a person approves it: a text that a person can

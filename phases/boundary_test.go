@@ -212,7 +212,15 @@ func TestCaps(t *testing.T) {
 		"a link that was moved stays": {[]Change{{Path: "l", Kind: SymlinkKind, Gone: true}, {Path: "lib/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
 		"so does what got a bad name": {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "src/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
 		"also in another folder":      {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "lib/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
-		"the record is not counted":   {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
+		"so does each of two": {[]Change{
+			{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "src/y.go", Kind: FileKind, Gone: true},
+			{Path: "src/aux.go", Kind: FileKind, New: true}, {Path: "src/con.go", Kind: FileKind, New: true},
+		}, 0, 0, 4, ""},
+		"what made way for a link stays": {[]Change{{Path: "a.txt", Kind: FileKind, Gone: true}, {Path: "a.txt/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
+		"not if it made way for more":    {[]Change{{Path: "a", Kind: FileKind, Gone: true}, {Path: "a/l.md", Kind: SymlinkKind, New: true}, {Path: "a/b", Kind: FileKind, New: true}}, 0, 2, 1, ""},
+		"a folder made way":              {[]Change{{Path: "d", Kind: SymlinkKind, New: true}, {Path: "d/a.go", Kind: FileKind, Gone: true}, {Path: "d/e/b.md", Kind: FileKind, Gone: true}}, 0, 0, 3, ""},
+		"what is only gone stays gone":   {[]Change{{Path: "x.md", Kind: FileKind, Gone: true}, {Path: "y.md", Kind: FileKind, Gone: true}, {Path: "aux.md", Kind: FileKind, New: true}}, 0, 1, 2, ""},
+		"the record is not counted":      {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
 	}
 	for name, test := range tests {
 		s := edge(pipelines.AccessTree).Sort(test.changes)

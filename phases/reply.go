@@ -25,8 +25,16 @@ func AnsweredDocument(text string) string {
 
 // AnsweredReport gives what an agent has answered as data: the typed answer, else its whole message, or the fenced
 // block that ends it, if that is JSON. There is none where an earlier block has other values for the same names: one
-// of them may be quoted.
+// of them may be quoted. Nor is there one where an object has a name twice: who wrote which, nobody can tell.
 func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
+	report := answered(typed, text)
+	if metadata.ParseAnswer(report, new(any)) != nil {
+		return nil
+	}
+	return report
+}
+
+func answered(typed json.RawMessage, text string) json.RawMessage {
 	switch {
 	case string(typed) == "null": // and its message is none
 		return nil

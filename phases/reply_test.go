@@ -26,6 +26,8 @@ func TestAnsweredReport(t *testing.T) {
 		"```yaml\n" + pass + "\n```":                                                  "",
 		"```json\n" + pass:                                                            "",
 		"```json\n" + pass[1:] + "\n```":                                              "",
+		"```\n" + `{"verdict":"fail","verdict":"pass"}` + "\n```":                     "",
+		`{"a":[{"b":1,"b":2}]}`:                                                       "",
 		"`" + pass + "`":                                                              "",
 		"":                                                                            "",
 	} {
@@ -35,6 +37,9 @@ func TestAnsweredReport(t *testing.T) {
 	}
 	if got := string(AnsweredReport(json.RawMessage("So be it"), pass)); got != pass {
 		t.Errorf("an answer that is no JSON hides the one that is: %q", got)
+	}
+	if got := AnsweredReport(json.RawMessage(`{"verdict":"fail","verdict":"pass"}`), pass); got != nil {
+		t.Errorf("an answer that says two things counts: %s", got)
 	}
 	for text, want := range map[string]string{
 		"# Plan\n\n```json\n{\"a\":1}\n```\n\n```json\n{\"b\":1}\n```": "# Plan\n\n```json\n{\"a\":1}\n```",

@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -187,11 +186,9 @@ func DiagnosisSchema(c Course) json.RawMessage {
 // ParseDiagnosis reads a diagnosis, holds it against the run, and says what is wrong with it; "" if nothing is.
 func ParseDiagnosis(data []byte, c Course) (d Diagnosis, wrong metadata.Reason) {
 	var fields map[string]json.RawMessage
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	if len(data) == 0 {
 		return d, metadata.Because("diagnosis_missing")
-	} else if err := errors.Join(dec.Decode(&d), json.Unmarshal(data, &fields)); err != nil {
+	} else if err := errors.Join(metadata.ParseAnswer(data, &d), json.Unmarshal(data, &fields)); err != nil {
 		return d, metadata.Because("not_a_diagnosis", "error", OneLine(err.Error()))
 	}
 	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)

@@ -1,8 +1,6 @@
 package phases
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -58,13 +56,8 @@ const VerdictSchema = `{
 
 // ParseVerdict reads a review's structured answer and holds it against the gates of the phase.
 func ParseVerdict(data []byte, gates []string) (v metadata.Verdict, wrong []metadata.Reason) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&v); err != nil {
-		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", OneLine(err.Error()))}
-	}
-	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
-		wrong = append(wrong, metadata.Because("several_objects"))
+	if err := metadata.ParseAnswer(data, &v); err != nil {
+		return metadata.Verdict{}, []metadata.Reason{metadata.Because("not_a_verdict", "error", OneLine(err.Error()))}
 	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
 		wrong = append(wrong, metadata.Because("verdict_word", "word", OneLine(string(v.Verdict))))

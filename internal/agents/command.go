@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -94,13 +93,8 @@ func (a command) read(printed []byte, r *engine.Result) error {
 		printed = []byte("{}")
 	}
 	var said answer
-	d := json.NewDecoder(bytes.NewReader(printed))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&said); err != nil {
+	if err := metadata.ParseAnswer(printed, &said); err != nil {
 		return fmt.Errorf("what it printed is no result (%w); it is to print nothing or one JSON object, and what is for people on standard error", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("it printed more than one JSON object")
 	}
 	if said.Limit != "" && said.Limit != "turns" && said.Limit != "budget" {
 		return fmt.Errorf(`limit is %q; it may be "turns" or "budget"`, said.Limit)

@@ -26,8 +26,10 @@ func TestCommandAnswers(t *testing.T) {
 		}, ""},
 		{"tokens without a price", `{"usage": {"input_tokens": 1000000}}`, engine.Result{Usage: metadata.Usage{InputTokens: 1000000, USD: 15, Estimated: true}}, ""},
 		{"prose", "Done.", engine.Result{}, "is no result"},
-		{"unknown field", `{"txt": "x"}`, engine.Result{}, `unknown field "txt"`},
-		{"two objects", `{} {}`, engine.Result{}, "more than one JSON object"},
+		{"unknown field", `{"txt": "x"}`, engine.Result{}, `txt: unknown field`},
+		{"two objects", `{} {}`, engine.Result{}, "nothing or one JSON object"},
+		{"a field twice", `{"structured": {"verdict": "fail"}, "structured": {"verdict": "pass"}}`, engine.Result{}, `structured: the name occurs twice`},
+		{"a field in capitals", `{"structured": {"verdict": "fail"}, "Structured": {"verdict": "pass"}}`, engine.Result{}, `Structured: unknown field`},
 		{"odd limit", `{"limit": "time"}`, engine.Result{}, `limit is "time"`},
 		{"negative usage", `{"usage": {"cost_usd": -1}}`, engine.Result{}, "may not be negative"},
 	} {

@@ -46,7 +46,7 @@ func TestWhatIsNotTaken(t *testing.T) {
 func TestRefused(t *testing.T) {
 	const phases = `"phases": {"planning": {"status": "completed"}}`
 	for name, tt := range map[string]struct{ text, want string }{
-		"cut off":     {`{"issue_number": "7", "phas`, "old.json:1:28: the file ends in the middle: it was cut off"},
+		"cut off":     {`{"issue_number": "7", "phas`, "old.json:1:28: it ends in the middle: it was cut off"},
 		"no object":   {"[]", "old.json:1:1: a list does not fit here; an object is expected"},
 		"nothing":     {"{}", "old.json:1:1: issue_number: is missing\nold.json:1:1: phases: are missing: this is not a record of a run"},
 		"one of ours": {`{"schema": 1, "issue_number": 7, ` + phases + `}`, "old.json:1:2: schema: this is a record of reprise already: continue it with run"},

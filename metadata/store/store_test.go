@@ -73,8 +73,8 @@ func TestLoadRefuses(t *testing.T) {
 		want string
 	}{
 		"nothing":   {func(name, _ string) error { return nil }, "no such file"},
-		"torn":      {func(name, _ string) error { return write(name, formatted[:100]) }, "the file ends in the middle: it was cut off"},
-		"empty":     {func(name, _ string) error { return write(name, nil) }, "the file is empty"},
+		"torn":      {func(name, _ string) error { return write(name, formatted[:100]) }, "it ends in the middle: it was cut off"},
+		"empty":     {func(name, _ string) error { return write(name, nil) }, "it is empty"},
 		"a folder":  {func(name, _ string) error { return os.Mkdir(name, 0o755) }, "is not a regular file"},
 		"a pipe":    {func(name, _ string) error { return syscall.Mkfifo(name, 0o644) }, "is not a regular file"},
 		"a symlink": {func(name, elsewhere string) error { return os.Symlink(elsewhere, name) }, "is a symbolic link"},

@@ -141,7 +141,7 @@ func TestParseDiagnosis(t *testing.T) {
 		"good":       {sure, ""},
 		"no":         {`{"needs_rollback": false, "to_phase": "", "to_step": "", "reason": "", "confidence": "low", "analysis": "fine"}`, ""},
 		"nothing":    {``, "there is no structured diagnosis"},
-		"unknown":    {`{"needs_rollback": false, "sure": true}`, `unknown field "sure"`},
+		"unknown":    {`{"needs_rollback": false, "sure": true}`, `sure: unknown field`},
 		"type":       {`{"needs_rollback": "no"}`, "not a diagnosis"},
 		"left out":   {`{"confidence": "low", "analysis": "fine"}`, "needs_rollback is missing"},
 		"confidence": {strings.Replace(sure, "high", "sure", 1), `confidence "sure" is not one of`},
