@@ -376,7 +376,7 @@ func issueFlag(c *cobra.Command, to *string) {
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 1:
-			return noArgs(c, args[1:])
+			return exit.Usagef("%s takes no argument %q beside the issue; flags say the rest (see: %s --help)", c.Name(), args[1], c.CommandPath())
 		case len(args) == 1 && *to != "":
 			return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], *to)
 		case len(args) == 1:

@@ -230,7 +230,7 @@ func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
 	if ctx.Err() != nil {
 		return ""
 	}
-	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked", r.opt.Branch)
+	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked; the next start of the run tries again", r.opt.Branch)
 }
 
 // Unmoved names the user's work tree that has the run's branch checked out at an older commit than the tip; "" if none.

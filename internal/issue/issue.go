@@ -240,7 +240,7 @@ func cutFrontMatter(text string) (front frontMatter, _ string, err error) {
 	if !ok {
 		return front, text, nil // a rule at the top, not front matter
 	}
-	dec := yaml.NewDecoder(strings.NewReader(block))
+	dec := yaml.NewDecoder(strings.NewReader("\n" + block)) // whose first line is the second
 	dec.KnownFields(true)
 	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
 		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url, priority, depends_on)", yamlMistake(err))
