@@ -66,7 +66,7 @@ func TestWhatStartsByItself(t *testing.T) {
 	for p := range strings.FieldsSeq(`.circleci/config.yml Jenkinsfile ci/Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yaml .travis.yml
 		.drone.yml .woodpecker.yml .woodpecker/test.yaml .buildkite/pipeline.yml cloudbuild.yaml bitbucket-pipelines.yml appveyor.yml .cirrus.yml
 		buildspec.yml .semaphore/semaphore.yml .tekton/x.yaml .gitea/workflows/x.yml .gitlab-ci.yml .gitlab/ci/x.yml .teamcity/settings.kts
-		.builds/x.yml .build.yml bitrise.yml ci_scripts/ci_post_clone.sh .readthedocs.yaml netlify.toml vercel.json render.yaml renovate.json .renovaterc
+		.scrutinizer.yml .taskcluster.yml .onedev-buildspec.yml .upsun/config.yaml wrangler.toml .trunk/trunk.yaml .builds/x.yml .build.yml bitrise.yml ci_scripts/ci_post_clone.sh .readthedocs.yaml netlify.toml vercel.json render.yaml renovate.json .renovaterc
 		.mergify.yml .pre-commit-config.yaml lefthook.yml .lefthook.toml .overcommit.yml .lintstagedrc.json .devcontainer/devcontainer.json
 		.vscode/tasks.json x.code-workspace .idea/runConfigurations/x.xml .zed/tasks.json .exrc .nvim.lua .dir-locals.el .envrc mise.toml
 		.npmrc .yarnrc.yml .yarn/releases/yarn.cjs .pnpmfile.cjs .clinerules .clinerules/x.md .windsurfrules .kiro/steering/x.md .junie/guidelines.md

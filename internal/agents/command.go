@@ -47,7 +47,7 @@ type answer struct {
 
 // Run carries out one task with the program.
 func (a command) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	s := &said{result: engine.Result{ToolCalls: -1}}
+	s := &said{result: engine.Result{ToolCalls: -1, Usage: a.untold()}}
 	var printed bytes.Buffer
 	s.over = func(code int) {
 		if code != 0 || s.failed != nil {
@@ -87,6 +87,14 @@ func (a command) prepare(c *Call) (string, error) {
 	return string(task) + "\n", nil
 }
 
+// untold is what a call counts of which the program says nothing, such as one that broke off.
+func (a command) untold() metadata.Usage {
+	if a.agent.CallUSD == nil {
+		return metadata.Usage{Unknown: true}
+	}
+	return metadata.Usage{USD: *a.agent.CallUSD, Estimated: *a.agent.CallUSD > 0}
+}
+
 // read fills the result with what the program printed.
 func (a command) read(printed []byte, r *engine.Result) error {
 	if len(bytes.TrimSpace(printed)) == 0 {
@@ -110,10 +118,11 @@ func (a command) read(printed []byte, r *engine.Result) error {
 	case said.Usage.USD != nil:
 		u.USD = *said.Usage.USD
 		u = sane(u)
-	case none && a.agent.CallUSD != nil:
-		u.USD, u.Estimated = *a.agent.CallUSD, *a.agent.CallUSD > 0
 	case none:
-		u.Unknown = true
+		u = a.untold()
+		if !u.Unknown {
+			break
+		}
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the agent %s says nothing of its usage, so what this call costs is unknown, and counts as nothing: have it print usage, or give call_usd in the pipeline", a.name))
 	default:
 		u, _ = a.priced("", u)

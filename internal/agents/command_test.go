@@ -38,6 +38,9 @@ func TestCommandAnswers(t *testing.T) {
 			b.install("worker", "answer", tt.printed)
 			r, fault := b.run("command")
 			if tt.why != "" {
+				if !r.Usage.Unknown {
+					t.Errorf("what a broken call has cost is known: %+v", r.Usage)
+				}
 				if fault == nil || fault.Class != metadata.Crash || fault.Agent != "worker" || !strings.Contains(fault.Error(), tt.why) {
 					t.Errorf("error %+v, want it to say %q", fault, tt.why)
 				}

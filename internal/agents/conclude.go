@@ -169,7 +169,7 @@ func abnormal(e process.Ending) string {
 	switch sig := e.Signal(); sig {
 	case 0:
 	case syscall.SIGKILL:
-		return "it was killed, perhaps because the machine was out of memory"
+		return "it was killed (perhaps the machine was out of memory)"
 	default:
 		return fmt.Sprintf("it was ended by a signal (%v)", sig)
 	}

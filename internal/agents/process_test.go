@@ -44,7 +44,7 @@ func TestEndings(t *testing.T) {
 		{fake: "say nothing", class: metadata.Crash, why: "it ended without a result"},
 		{fake: "result, then exit status 1", why: "gave its result, then it ended with exit status 1"},
 		{fake: "result, then hang", why: "gave its result, then did not end by itself"},
-		{fake: "be killed", class: metadata.Crash, why: "it was killed, perhaps because the machine was out of memory"},
+		{fake: "be killed", class: metadata.Crash, why: "it was killed (perhaps the machine was out of memory) without a result"},
 		{fake: "crash", class: metadata.Crash, why: "it ended with exit status 3 without a result: fatal: cannot find module"},
 	} {
 		t.Run(tt.fake, func(t *testing.T) {

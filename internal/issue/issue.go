@@ -280,7 +280,7 @@ func cutTitle(text string) (title, body string) {
 	return "", text
 }
 
-var notInID = text.Pattern(`[^a-z0-9._-]+`)
+var notInID = text.Pattern(`[^a-z0-9._]+`)
 
 // idFrom makes an id from a name: "Add hello" gives "add-hello".
 func idFrom(text string) string {
