@@ -149,7 +149,7 @@ func (b Boundary) broken(changes []Change) map[string]breach {
 			back(dir, c.Path)
 		})
 	}
-	for i := range likenesses("") {
+	for i := range 3 { // likenesses
 		for _, c := range changes {
 			for like := likenesses(c.Path)[i]; added[c.Path] && !done[c.Path] && len(alike[like]) > 0; alike[like] = alike[like][1:] {
 				back(alike[like][0], c.Path)
