@@ -213,8 +213,10 @@ func TestCaps(t *testing.T) {
 		"so does what got a bad name": {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "src/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
 		"also in another folder":      {[]Change{{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "lib/aux.go", Kind: FileKind, New: true}}, 0, 0, 2, ""},
 		"so does each of two": {[]Change{
-			{Path: "src/x.go", Kind: FileKind, Gone: true}, {Path: "src/y.go", Kind: FileKind, Gone: true},
-			{Path: "src/aux.go", Kind: FileKind, New: true}, {Path: "src/con.go", Kind: FileKind, New: true},
+			{Path: "src/x.go", Kind: FileKind, Gone: true},
+			{Path: "src/y.go", Kind: FileKind, Gone: true},
+			{Path: "src/aux.go", Kind: FileKind, New: true},
+			{Path: "src/con.go", Kind: FileKind, New: true},
 		}, 0, 0, 4, ""},
 		"what made way for a link stays": {[]Change{{Path: "a.txt", Kind: FileKind, Gone: true}, {Path: "a.txt/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
 		"not if it made way for more":    {[]Change{{Path: "a", Kind: FileKind, Gone: true}, {Path: "a/l.md", Kind: SymlinkKind, New: true}, {Path: "a/b", Kind: FileKind, New: true}}, 0, 2, 1, ""},
