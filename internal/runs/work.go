@@ -306,6 +306,9 @@ func (w *Worker) start(it *item) {
 func (w *Worker) settle(e ending) {
 	it := e.item
 	delete(w.working, it.Issue)
+	if it.wrong != "" { // it may be in the queue no more
+		w.listed = time.Time{}
+	}
 	var so view.Summary
 	if json.Unmarshal([]byte(e.stdout), &so) != nil {
 		w.broke(it, text.Join(": ", "its process was ended", fmt.Sprint(e.err), text.JoinLines(e.stderr)), true)
