@@ -95,7 +95,7 @@ func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 		return w.start(ctx, &worker{step: step{of: d}, w: w, beside: beside})
 	}
 	run, err := take()
-	if w.is(run); err == nil {
+	if w.committedAs(run); err == nil {
 		err = w.steer(ctx)
 	}
 	return true, err
@@ -129,7 +129,7 @@ func (w *writer) start(ctx context.Context, one *worker) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	w.is(run)
+	w.committedAs(run)
 	w.send(ctx, one, broken)
 	return one.beside, nil
 }
@@ -145,27 +145,27 @@ func (w *writer) makeReady(ctx context.Context, one *worker) (broken []metadata.
 	if err != nil {
 		return nil, false, err
 	}
-	w.is(run)
+	w.committedAs(run)
 	attended, done := w.attend(ctx, w.now)
 	defer done()
 	run, broken, err = w.setUp(attended, w.run, one.of)
 	if err == nil && !one.beside && run.Status == metadata.Running {
 		run, err = w.baseline(attended, run, one.of)
 	}
-	w.is(run)
+	w.committedAs(run)
 	if err != nil && attended.Err() != nil {
 		return nil, false, nil
 	}
 	return broken, w.run.Status == metadata.Running, err
 }
 
-// is notes how the run stands.
-func (w *writer) is(run metadata.Run) {
+// committedAs notes a record that was committed.
+func (w *writer) committedAs(run metadata.Run) {
 	w.committed = run
 	w.becomes(run)
 }
 
-// becomes notes a record that is not committed.
+// becomes notes a record, committed or not yet.
 func (w *writer) becomes(run metadata.Run) {
 	seen := run.Clone()
 	w.run = run
@@ -237,7 +237,7 @@ func (w *writer) land(ctx context.Context, steps ...step) error {
 	}
 	next, err := w.Engine.land(ctx, w.run, len(w.atWork) == 0, steps...)
 	if next.Revision != w.run.Revision { // it is committed
-		w.is(next)
+		w.committedAs(next)
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (w *writer) steer(ctx context.Context) error {
 		return nil
 	}
 	next, err := w.Steering.Steer(ctx, w.run)
-	w.is(next)
+	w.committedAs(next)
 	for _, other := range w.atWork {
 		if err == nil && other.n > 0 && phases.IsVoid(next.Phase(other.of.Phase), next.Attempts[other.n-1]) {
 			other.end(ErrSteered)
