@@ -174,6 +174,7 @@ func TestSlashMistakes(t *testing.T) {
 		{"/run.", []string{"Did you mean `/run`?"}},
 		{"/approve.", []string{"no command `/approve.`. Did you mean `/approve`?"}},
 		{"/retry！", []string{"Did you mean `/retry`?"}},
+		{"/rollback:design no", []string{"no command `/rollback:design`. Did you mean `/rollback`?"}},
 		{"/rollbak design x", []string{"no command `/rollbak`. Did you mean `/rollback`?"}},
 		{"/hlep", []string{"Did you mean `/help`?"}},
 		{"/reprise fly", []string{"There is no command `/fly`."}},

@@ -96,9 +96,9 @@ func isReprise(word string) bool {
 	return fold(strings.TrimRight(word, ".,:;!。、：！")) == "reprise"
 }
 
-// nearCommand gives the command that a name was probably meant to be, or "". One with a full stop behind it is near.
+// nearCommand gives the command that a name, or what stands before a full stop or colon, was probably meant to be, or "".
 func nearCommand(name string) string {
-	name = strings.TrimRight(name, ".,:;!?。、：！？")
+	name, _, _ = strings.Cut(strings.TrimRight(name, ".,:;!?。、：！？"), ":")
 	if spec, ok := specOf(fold(name)); ok {
 		return spec.Name
 	}
