@@ -277,7 +277,7 @@ func unfounded(why metadata.Reason) bool {
 // IssueTaken is the step of a decision to take the issue anew.
 const IssueTaken = "refresh-issue"
 
-// text gives rules as an attempt records them.
+// ruleList gives rules as an attempt records them.
 func ruleList(rules []metadata.Rule) string {
 	words := make([]string, len(rules))
 	for i, r := range rules {

@@ -21,7 +21,7 @@ func SpentOf(run metadata.Run) metadata.Spent {
 	return s
 }
 
-// OfIssue gives what all runs of an issue have cost in US dollars, up to this one.
+// SpentOnIssue gives what all runs of an issue have cost in US dollars, up to this one.
 func SpentOnIssue(run metadata.Run) float64 { return run.Budget.EarlierUSD + run.Cost.USD }
 
 // IsCall reports whether an attempt is a call of an agent.
@@ -175,7 +175,7 @@ type DaySpent struct {
 	USD   float64
 }
 
-// Of gives what a run has spent, in US dollars, on the day of a time.
+// SpentOnDay gives what a run has spent, in US dollars, on the day of a time.
 func SpentOnDay(run metadata.Run, at time.Time) (usd float64) {
 	for _, a := range run.Attempts {
 		when := a.StartedAt

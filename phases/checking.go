@@ -134,14 +134,14 @@ func RulingOf(checks []metadata.CheckResult) metadata.Ruling {
 	return metadata.Pass
 }
 
-// RunsNothing says whether a plan changes code and has no check of it, so that
+// ChecksNothing says whether a plan changes code and has no check of it, so that
 // nothing is known of the work but what agents say.
 func ChecksNothing(plan *pipelines.Pipeline) bool {
 	return slices.ContainsFunc(plan.Phases, func(p pipelines.Phase) bool { return p.Access == pipelines.AccessTree }) &&
 		!slices.ContainsFunc(plan.Phases, func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
 }
 
-// WhyFailed says how the checks ended that hold the work up; "" if none does.
+// WhyChecksFailed says how the checks ended that hold the work up; "" if none does.
 func WhyChecksFailed(checks []metadata.CheckResult) metadata.Reason {
 	var wrong []metadata.Reason
 	for _, c := range checks {
@@ -152,7 +152,7 @@ func WhyChecksFailed(checks []metadata.CheckResult) metadata.Reason {
 	return metadata.All(wrong...)
 }
 
-// HowEnded says of each check that did not simply pass how it ended, also of those that
+// HowChecksEnded says of each check that did not simply pass how it ended, also of those that
 // do not hold the work up; "" if all passed.
 func HowChecksEnded(checks []metadata.CheckResult) metadata.Reason {
 	var odd []metadata.Reason

@@ -290,7 +290,7 @@ func Essence(run metadata.Run) string {
 	return b.String()
 }
 
-// standing writes what is open about a phase.
+// writeOpen writes what is open about a phase.
 func writeOpen(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
 	if !hasOpenPoints(rec) {
 		return

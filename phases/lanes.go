@@ -223,7 +223,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// most is how many parts a wave has at most; no phase is split into more.
+// mostInWave is how many parts a wave has at most; no phase is split into more.
 const mostInWave = 20
 
 // PartRefs is where the machines of a run push what they have done: below it, each has a ref

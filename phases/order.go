@@ -102,7 +102,7 @@ func phasesNeeding(c Course, target *metadata.Phase, codeToo bool) (out []*metad
 	return out
 }
 
-// newest gives the newest attempt of a phase at its work, which is more than to run its checks
+// newestOrder gives the newest attempt of a phase at its work, which is more than to run its checks
 // again; nil if there is none.
 func newestOrder(run *metadata.Run, phase string) *metadata.Attempt {
 	for i := range slices.Backward(run.Attempts) {

@@ -102,7 +102,7 @@ func PlansFiles(plan *pipelines.Pipeline, phase string) bool {
 	return false
 }
 
-// Touches lists the files that a run says it will change: those that its tasks name, and
+// PlannedFiles lists the files that a run says it will change: those that its tasks name, and
 // the list "files" in what its phases have returned. It is sorted.
 func PlannedFiles(run metadata.Run) []string {
 	var all []string

@@ -232,7 +232,7 @@ var number = regexp.MustCompile(`^"?#?([1-9][0-9]{0,8})"?$`)
 // most is how many issues a run can wait for.
 const most = 20
 
-// Of says which phase of a run waits for other issues, and for which: what its agent
+// AwaitedBy says which phase of a run waits for other issues, and for which: what its agent
 // has asked for and no person has decided about. None if no phase does.
 func AwaitedBy(run metadata.Run) (phase string, issues []int) {
 	if run.Status != metadata.Waiting || run.Stop == nil || run.Stop.Code != metadata.AwaitingPerson {

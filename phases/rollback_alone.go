@@ -236,7 +236,7 @@ func FollowDiagnosis(c Course, d Diagnosis, request Rollback) (RollbackPlan, err
 	return PlanRollback(c, request)
 }
 
-// WhyNone says why there is nothing about a run that an agent could diagnose, or "": it is still going on, or there
+// WhyNoDiagnosis says why there is nothing about a run that an agent could diagnose, or "": it is still going on, or there
 // are no objections to the work. A symptom that a person has seen is an objection, too.
 func WhyNoDiagnosis(c Course, symptom string) metadata.Reason {
 	switch {

@@ -265,7 +265,7 @@ func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[s
 	}
 }
 
-// Step is what the decisions of a run call it.
+// SkipStep is what the decisions of a run call it.
 const SkipStep = "skip_if"
 
 // SkipDue gives the phase of which it has to be asked whether it is left out before a decision is carried out, and

@@ -78,7 +78,7 @@ func prune(run *metadata.Run) {
 	run.Phases = slices.DeleteFunc(run.Phases, func(rec metadata.Phase) bool { return partGone(&rec) && !namedSplit(*run, rec.Name) })
 }
 
-// Named reports whether the history of a run speaks of a phase, or of a part of the same phase.
+// namesPart reports whether the history of a run speaks of a phase, or of a part of the same phase.
 func namesPart(run metadata.Run, rec *metadata.Phase) bool {
 	whole := rec.Name
 	if rec.Task != "" {
@@ -89,7 +89,7 @@ func namesPart(run metadata.Run, rec *metadata.Phase) bool {
 	})
 }
 
-// named reports whether the history of a run speaks of a phase.
+// namedSplit reports whether the history of a run speaks of a phase.
 func namedSplit(run metadata.Run, phase string) bool {
 	return slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == phase }) ||
 		slices.ContainsFunc(run.RollbackHistory, func(r metadata.Rollback) bool { return r.ToPhase == phase || r.FromPhase == phase }) ||
@@ -105,7 +105,7 @@ const mostName = 64
 // name is that of the part of a phase that does a task.
 func name(phase, task string) string { return phase + "." + task }
 
-// names reports whether the id of a task can stand in the name of a part, which becomes that of a folder.
+// isPartName reports whether the id of a task can stand in the name of a part, which becomes that of a folder.
 func isPartName(phase, task string) bool {
 	part := name(phase, task)
 	return metadata.CheckID(task) == nil && metadata.CheckID(part) == nil && metadata.CheckNewPath(part) == nil && metadata.CheckBranch(part) == nil
@@ -294,7 +294,7 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 	return wrong
 }
 
-// shown is the beginning of what an agent wrote, in one line.
+// inOneLine is the beginning of what an agent wrote, in one line.
 func inOneLine(text string) string { return TruncateText(ValidText(text)) }
 
 // circle gives the ids of tasks of which none can be the first: they need each other, or those that do.

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Schema is the JSON Schema of what a review returns, see metadata.Verdict.
+// VerdictSchema is the JSON Schema of what a review returns, see metadata.Verdict.
 const VerdictSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -137,7 +137,7 @@ func checkFindings(findings []metadata.Finding) (wrong []metadata.Reason) {
 	return wrong
 }
 
-// place keeps a finding's file only if it is a path inside the repository.
+// placeVerdict keeps a finding's file only if it is a path inside the repository.
 func placeVerdict(file string, line int) (string, int) {
 	if file = path.Clean(file); metadata.CheckPath(file) != nil {
 		return "", 0

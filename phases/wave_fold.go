@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Folded is what became of the record of a machine.
+// FoldOutcome is what became of the record of a machine.
 type FoldOutcome string
 
 // What becomes of a record: its part goes on from it, or only what it has spent is taken over, as the run has gone

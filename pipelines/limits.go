@@ -45,7 +45,7 @@ type Sandbox struct {
 	Disk    text.Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
 }
 
-// Level is how much an agent may do.
+// Access is how much an agent may do.
 type Access string
 
 // The levels, each containing the one before, but that Artifacts does not contain Run.

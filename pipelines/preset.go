@@ -145,7 +145,7 @@ type phaseSplit struct {
 // PartPhase is the name of the phase that a rule splits; empty: none. An author may write true, which reads as Next.
 type PartPhase string
 
-// Next stands for the next phase that may change the code.
+// NextPhase stands for the next phase that may change the code.
 const NextPhase PartPhase = "*"
 
 // UnmarshalJSON reads either form.

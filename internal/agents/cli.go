@@ -377,7 +377,7 @@ func (s *said) deny(tool string) {
 	}
 }
 
-// words collects what an agent says in pieces, up to the length of a line.
+// agentWords collects what an agent says in pieces, up to the length of a line.
 type agentWords struct{ strings.Builder }
 
 func (w *agentWords) add(text string) {

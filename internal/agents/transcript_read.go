@@ -211,7 +211,7 @@ func (r *TranscriptReader) flush() []Entry {
 	return []Entry{entry(Said, text, false)}
 }
 
-// ReadAll gives a whole transcript, or nil if there is none.
+// ReadTranscript gives a whole transcript, or nil if there is none.
 func ReadTranscript(dir string, attempt int) ([]Entry, error) {
 	r, err := OpenTranscript(dir, attempt)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// gate is what CI has to say before the pull request of a bot's run is ready.
+// holdGate is what CI has to say before the pull request of a bot's run is ready.
 type holdGate struct{ *bot }
 
 // ask notes in the record of a run that goes on that CI is to speak before it is completed,

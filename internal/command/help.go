@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -32,16 +31,6 @@ func (w words) list(faults []fault, lead string) string {
 		lines = append(lines, "- "+w.fault(f))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// Role is the least right somebody needs to be given the result of a text: a
-// command's own, and for what is none that for help.
-func (p Parsed) Role() github.Role {
-	if spec, ok := specOf(p.Command.Name); ok {
-		return spec.Role
-	}
-	help, _ := specOf("help") // it is in the table
-	return help.Role
 }
 
 // Help gives the reply to help, in Markdown: about one command, or with

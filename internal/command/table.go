@@ -39,7 +39,7 @@ type param struct {
 	Instead  bool
 }
 
-// in gives where a command keeps its value: a *string, *bool, *int, *pipelines.Part, *phases.Allowance or *Anew.
+// in gives where a command keeps its value: a *string, *bool, *int, *pipelines.Part, *phases.Allowance or *anew.
 func (p param) in(c *Command) any {
 	field := reflect.ValueOf(c).Elem()
 	for name := range strings.SplitSeq(p.Field, ".") {
@@ -166,4 +166,14 @@ func (f param) usage() string {
 		return "--" + f.Name + "[=" + f.Kind.form() + "]"
 	}
 	return "--" + f.Name + " " + f.Kind.form()
+}
+
+// Role is the least right somebody needs to be given the result of a text: a
+// command's own, and for what is none that for help.
+func (p Parsed) Role() github.Role {
+	if spec, ok := specOf(p.Command.Name); ok {
+		return spec.Role
+	}
+	help, _ := specOf("help") // it is in the table
+	return help.Role
 }

@@ -52,7 +52,7 @@ func outside(run metadata.Run, paths []string) []string {
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, phases.Folder(run.IssueNumber)+"/") })
 }
 
-// said puts into words how a run stands to a branch.
+// saidOfBase puts into words how a run stands to a branch.
 func saidOfBase(name string, s git.BaseState) metadata.Reason {
 	var behind, back metadata.Reason
 	switch {

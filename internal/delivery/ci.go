@@ -334,7 +334,7 @@ func ending(log []byte, mask func(string) string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// shown takes control characters away, but for tabs.
+// shownCheck takes control characters away, but for tabs.
 func shownCheck(r rune) rune {
 	if r < ' ' && r != '\t' || r == 0x7f {
 		return -1

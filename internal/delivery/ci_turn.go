@@ -108,7 +108,7 @@ func MissCI(run metadata.Run, commit string, v CIVerdict, at time.Time) (next me
 	return next, true
 }
 
-// changed is the newest phase that may change the code and has done so.
+// changedCheck is the newest phase that may change the code and has done so.
 func changedCheck(c phases.Course) string {
 	for _, rec := range slices.Backward(c.Run.Phases) {
 		if p := c.Plan.Phase(rec.Name); p != nil && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {

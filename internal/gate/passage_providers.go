@@ -147,7 +147,7 @@ var geminiChoice = regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s
 //go:embed providers.yaml
 var tableFile []byte
 
-// tables is what providers.yaml says.
+// passageTables is what providers.yaml says.
 type passageTables struct {
 	Services  []service
 	Addresses []string

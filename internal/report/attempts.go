@@ -238,7 +238,7 @@ type talk struct {
 	Left   string // what is left out
 }
 
-// talksOf gives what was said in the attempts, as far as there is room: the newest
+// talks gives what was said in the attempts, as far as there is room: the newest
 // matter most.
 func (w words) talks(all map[int][]agents.Entry, left int) map[int]talk {
 	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}

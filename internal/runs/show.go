@@ -108,7 +108,7 @@ const (
 	pageFile   = "report.html"
 )
 
-// mostOfTalk is how much of transcripts is kept, in bytes.
+// resultsMostOfTalk is how much of transcripts is kept, in bytes.
 const resultsMostOfTalk = 32 << 20
 
 // KeepResults leaves the result of a run in the folder that the job has for what its workflow may keep, if there is

@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// Look examines the repository at the root of fsys. What it cannot read is as if
+// Detect examines the repository at the root of fsys. What it cannot read is as if
 // it were not there.
 func Detect(fsys fs.FS) Found {
 	l := &look{repo: repository{fsys}}

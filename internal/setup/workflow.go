@@ -34,7 +34,7 @@ const TaskOnly = "task"
 // JoinOnly is the command that goes on with a run once its parts were done by jobs.
 const JoinOnly = "join"
 
-// OfIssue are the commands that no person gives and that need the number of an issue.
+// OnlyForms are the commands that no person gives and that need the number of an issue.
 func OnlyForms() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
 
 // WorkflowYAML is what is looked at of a workflow. Much of it has several
@@ -157,7 +157,7 @@ var (
 // literally gives the pattern that is one name and no other.
 func literally(name string) string { return special.ReplaceAllString(name, `\$0`) }
 
-// Folder is where GitHub finds workflows, from the top of a repository.
+// WorkflowsFolder is where GitHub finds workflows, from the top of a repository.
 const WorkflowsFolder = ".github/workflows"
 
 // HasChecks reports whether a repository has a workflow that a push or a pull

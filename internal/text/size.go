@@ -74,7 +74,7 @@ func (d *Days) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Duration is a time.Duration that reads and writes as text, such as "20m".
+// Time is a time.Duration that reads and writes as text, such as "20m".
 type Time time.Duration
 
 // MarshalText gives the duration as time.Duration prints it.

@@ -23,7 +23,7 @@ type BranchTree interface {
 	// Hidden lists what was written since a time and is not among Changes, because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]HiddenFiles, error)
 	// Copy makes a tree of a commit, or of the tip, which empty is, in the folder that CopyDir gives, with the run's own
-	// folder and what the patterns of keep name. The function it returns removes it.
+	// folder and what the setup has made. The function it returns removes it.
 	Copy(ctx context.Context, commit, name string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string

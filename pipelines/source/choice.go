@@ -133,7 +133,7 @@ func hasLabel(label string) metadata.Reason {
 	return metadata.Because("issue_label", "label", strconv.Quote(label))
 }
 
-// matches says what of the issue is selected, or nothing if nothing is.
+// matchesChoice says what of the issue is selected, or nothing if nothing is.
 func matchesChoice(s pipelines.Select, issue ChoiceIssue) metadata.Reason {
 	for _, want := range s.Labels {
 		for _, has := range issue.Labels {
@@ -153,7 +153,7 @@ func matchesChoice(s pipelines.Select, issue ChoiceIssue) metadata.Reason {
 	return ""
 }
 
-// Step is the step of an agent that judges an issue. No phase has it, and no run is
+// ChooseStep is the step of an agent that judges an issue. No phase has it, and no run is
 // under way yet.
 const ChooseStep = "choose"
 

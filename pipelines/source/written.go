@@ -128,7 +128,7 @@ func (n *node) MarshalJSON() ([]byte, error) {
 	return n.Scalar, nil
 }
 
-// Mistakes collects what is wrong with a pipeline.
+// MistakeList collects what is wrong with a pipeline.
 type MistakeList struct {
 	Found  pipelines.Mistakes
 	Main   *node // the pipeline that was asked for

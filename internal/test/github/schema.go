@@ -199,7 +199,7 @@ func checkFormat(format, s, at string) []string {
 	return nil
 }
 
-// kind says of a value what it is.
+// kindOf says of a value what it is.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil:
