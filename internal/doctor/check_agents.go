@@ -27,7 +27,7 @@ import (
 type programs struct {
 	env  environ.Env
 	dir  string           // top of the repository; "" without one
-	seen map[string]Check // by what was looked at; nil: nothing is remembered
+	seen map[string]Check // by what was looked at, which other pipelines may have, too
 }
 
 // check looks at every program that the pipeline gives work to. One that is
@@ -35,9 +35,12 @@ type programs struct {
 func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) (out []Check) {
 	found := map[string]Check{}
 	for name, a := range plan.Agents {
-		found[name] = p.once(ctx, a)
+		what := fmt.Sprintf("%+v", a)
+		if _, known := p.seen[what]; !known {
+			p.seen[what] = p.agent(ctx, a)
+		}
+		found[name] = p.seen[what]
 	}
-	seen := map[string]bool{}
 	for _, name := range workers(plan) {
 		c := found[name]
 		if c.Status == Missing {
@@ -45,8 +48,7 @@ func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) (out []Ch
 				c.Status, c.Found = Hint, c.Found+"; "+found[by].Name+" takes over"
 			}
 		}
-		if !seen[c.Name+c.Found] {
-			seen[c.Name+c.Found] = true
+		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
@@ -74,19 +76,6 @@ func takesOver(plan *pipelines.Pipeline, found map[string]Check, name string) st
 		}
 	}
 	return ""
-}
-
-// once looks at an agent program unless that was done for another pipeline.
-func (p programs) once(ctx context.Context, a pipelines.Agent) Check {
-	what := fmt.Sprintf("%+v", a)
-	c, known := p.seen[what]
-	if !known {
-		c = p.agent(ctx, a)
-		if p.seen != nil {
-			p.seen[what] = c
-		}
-	}
-	return c
 }
 
 // agent looks at one agent program, its version and its key.

@@ -169,7 +169,7 @@ func (c *forgeCheck) token(ctx context.Context) bool {
 	if who, err := c.gh.Self(ctx); err == nil {
 		found = "of " + who.Login
 	}
-	if r.Classic {
+	if r.Scopes != nil {
 		found += ", with the scopes " + cmp.Or(strings.Join(r.Scopes, ", "), "none")
 	}
 	left := r.Expires.Sub(c.env.Now())
@@ -188,7 +188,7 @@ func (c *forgeCheck) token(ctx context.Context) bool {
 // neededScope names the scope that a classic token lacks, or nothing.
 func neededScope(r tokenFacts, private bool) string {
 	switch {
-	case !r.Classic || slices.Contains(r.Scopes, "repo"):
+	case r.Scopes == nil || slices.Contains(r.Scopes, "repo"):
 		return ""
 	case private:
 		return "repo"
@@ -258,15 +258,13 @@ func (c *forgeCheck) issue(ctx context.Context, number string) *issue.Issue {
 // tokenFacts is what a forge tells of a token besides its answers. What it does
 // not tell is zero.
 type tokenFacts struct {
-	Classic bool      // the token is one of a person, with scopes instead of permissions
-	Scopes  []string  // of a classic one
+	Scopes  []string  // of a classic token, one of a person; nil: it has permissions instead
 	Expires time.Time // zero also if it never does
 }
 
 // factsIn reads the headers that tell of a token.
 func factsIn(h http.Header) (r tokenFacts) {
 	if list, ok := h["X-Oauth-Scopes"]; ok {
-		r.Classic = true
 		r.Scopes = strings.FieldsFunc(strings.Join(list, ","), func(c rune) bool { return c == ',' || c == ' ' })
 	}
 	for _, form := range []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700"} {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	_ "embed" // what jobs need
 	"fmt"
 	"maps"
 	"path"
@@ -16,45 +17,28 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+//go:embed needs.yaml
+var needsFile []byte
+
 // need is a permission that a job has to give.
 type need struct {
-	name, access string
-	vital        bool // a run stops without it
-	what         string
+	Name, Access string
+	Vital        bool // a run stops without it
+	What         string
 }
 
-// gateNeeds are the permissions of the job that only answers.
-func gateNeeds() []need {
-	return []need{
-		{"issues", "write", false, "it cannot reply or react"},
-		{"contents", "read", false, "it cannot say where a run is"},
-		{"pull-requests", "write", false, "it takes no commands on pull requests"},
+// needsOf are the permissions of the job with a step of reprise, as its command and inputs ask for them.
+func needsOf(s setup.WorkflowStep) []need {
+	all := text.TableIn(map[string][]need{}, needsFile)
+	if own, is := all[s.Command()]; is {
+		return own
 	}
-}
-
-// taskNeeds are the permissions of a job that does one part of a phase.
-func taskNeeds() []need {
-	return []need{
-		{"contents", "write", true, "its part cannot be pushed"},
-		{"issues", "read", true, "it cannot see whether somebody ends the run"},
-		{"pull-requests", "read", false, "it cannot see whether somebody ends the run in a comment on the pull request"},
-	}
-}
-
-// workNeeds are the permissions of the job that works, as its inputs ask for
-// them.
-func workNeeds(s setup.WorkflowStep) []need {
-	needs := []need{
-		{"contents", "write", true, "nothing can be pushed"},
-		{"issues", "write", true, "the issue cannot be answered"},
-		{"actions", "read", false, "it cannot see whether another job still works on the issue"},
-	}
+	needs := all["any other"]
 	if s.Input("create-pr") != "false" {
-		needs = append(needs, need{"checks", "read", false, "it cannot see what CI says"}, need{"statuses", "read", false, "it cannot see what CI says"})
-		needs = append(needs, need{"pull-requests", "write", true, "no pull request can be opened"})
+		needs = append(needs, all["with create-pr"]...)
 	}
 	if s.Input("dispatch") != "" {
-		needs = append(needs, need{"actions", "write", false, "it cannot start other workflows"})
+		needs = append(needs, all["with dispatch"]...)
 	}
 	return needs
 }
@@ -73,8 +57,8 @@ func (l *workflowLint) permissions(name string, job setup.WorkflowJob, s setup.W
 		if grants(granted, n) {
 			continue
 		}
-		c := hinted("workflow", fmt.Sprintf("job %s lacks %s: %s, so %s", name, n.name, n.access, n.what), fmt.Sprintf("add %s: %s to its permissions", n.name, n.access))
-		if n.vital {
+		c := hinted("workflow", fmt.Sprintf("job %s lacks %s: %s, so %s", name, n.Name, n.Access, n.What), fmt.Sprintf("add %s: %s to its permissions", n.Name, n.Access))
+		if n.Vital {
 			c.Status = Missing
 		}
 		l.found = append(l.found, c)
@@ -93,18 +77,18 @@ func granted(w setup.WorkflowYAML, job setup.WorkflowJob) yaml.Node {
 // not named is not given.
 func grants(granted yaml.Node, n need) bool {
 	levels := []string{"none", "read", "write"}
-	given := valueOf(granted, n.name)
+	given := valueOf(granted, n.Name)
 	if granted.Kind == yaml.ScalarNode {
 		given, _ = strings.CutSuffix(granted.Value, "-all")
 	}
-	return slices.Index(levels, given) >= slices.Index(levels, n.access)
+	return slices.Index(levels, given) >= slices.Index(levels, n.Access)
 }
 
 // called looks at a job that stands for the jobs of reprise, gate, run and end.
 func (l *workflowLint) called(name string, job setup.WorkflowJob) {
-	needs := workNeeds(setup.WorkflowStep{}) // gate and end need no others
+	needs := needsOf(setup.WorkflowStep{}) // gate and end need no others
 	for i := range needs {
-		needs[i].vital, needs[i].what = true, "GitHub starts none of its jobs"
+		needs[i].Vital, needs[i].What = true, "GitHub starts none of its jobs"
 	}
 	l.permissions(name, job, setup.WorkflowStep{}, needs)
 	given := namesIn(job.Secrets)
@@ -134,7 +118,7 @@ func promises(w *setup.WorkflowYAML, plan *pipelines.Pipeline) (found []Check) {
 		}
 		granted := granted(*w, w.Jobs[name])
 		lacks := func(permission string) bool {
-			return !granted.IsZero() && !grants(granted, need{name: permission, access: "write"})
+			return !granted.IsZero() && !grants(granted, need{Name: permission, Access: "write"})
 		}
 		hint := func(check, do, format string, args ...any) {
 			found = append(found, hinted(check, fmt.Sprintf(format, args...), do))

@@ -163,18 +163,16 @@ func (l *workflowLint) jobs() {
 			l.called(name, job)
 		}
 		for _, s := range job.Steps {
-			switch {
-			case !s.Ours():
-			case s.Command() == setup.GateOnly:
+			if !s.Ours() {
+				continue
+			}
+			l.permissions(name, job, s, needsOf(s))
+			switch s.Command() {
+			case setup.GateOnly:
 				gates++
-				l.permissions(name, job, s, gateNeeds())
-			case s.Command() == setup.EndOnly:
-				l.permissions(name, job, s, gateNeeds())
-			case s.Command() == setup.TaskOnly:
-				l.permissions(name, job, s, taskNeeds())
+			case setup.EndOnly, setup.TaskOnly:
 			default:
 				works++
-				l.permissions(name, job, s, workNeeds(s))
 				l.work(name, job, s)
 			}
 		}

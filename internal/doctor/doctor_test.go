@@ -268,7 +268,7 @@ func TestDoctorAgents(t *testing.T) {
 			}
 			path := filepath.Join(home, "bin") + ":" + filepath.Join(home, "other")
 			t.Setenv("PATH", path)
-			p := programs{env: environ.Env{Environ: []string{"HOME=" + home, "PATH=" + path, strings.ReplaceAll(tt.env, "HOME/", home+"/")}}}
+			p := programs{seen: map[string]Check{}, env: environ.Env{Environ: []string{"HOME=" + home, "PATH=" + path, strings.ReplaceAll(tt.env, "HOME/", home+"/")}}}
 			var got []string
 			for _, c := range p.check(ctx, tt.plan) {
 				got = append(got, strings.ReplaceAll(string(c.Status)+" "+c.Name+": "+c.Found, home, "HOME"))

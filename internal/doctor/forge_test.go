@@ -11,11 +11,11 @@ func TestNeededScope(t *testing.T) {
 		want    string
 	}{
 		{tokenFacts{}, true, ""},
-		{tokenFacts{Classic: true}, true, "repo"},
-		{tokenFacts{Classic: true, Scopes: []string{"public_repo"}}, true, "repo"},
-		{tokenFacts{Classic: true, Scopes: []string{"public_repo"}}, false, ""},
-		{tokenFacts{Classic: true, Scopes: []string{"gist"}}, false, "public_repo"},
-		{tokenFacts{Classic: true, Scopes: []string{"gist", "repo"}}, true, ""},
+		{tokenFacts{Scopes: []string{}}, true, "repo"},
+		{tokenFacts{Scopes: []string{"public_repo"}}, true, "repo"},
+		{tokenFacts{Scopes: []string{"public_repo"}}, false, ""},
+		{tokenFacts{Scopes: []string{"gist"}}, false, "public_repo"},
+		{tokenFacts{Scopes: []string{"gist", "repo"}}, true, ""},
 	} {
 		if got := neededScope(tt.rights, tt.private); got != tt.want {
 			t.Errorf("%+v, private %v: %q, want %q", tt.rights, tt.private, got, tt.want)

@@ -16,8 +16,8 @@ func TestTokenFacts(t *testing.T) {
 		want   tokenFacts
 	}{
 		{"nothing", nil, tokenFacts{}},
-		{"classic", map[string]string{"X-OAuth-Scopes": "repo, workflow"}, tokenFacts{Classic: true, Scopes: []string{"repo", "workflow"}}},
-		{"classic without scopes", map[string]string{"X-OAuth-Scopes": ""}, tokenFacts{Classic: true, Scopes: []string{}}},
+		{"classic", map[string]string{"X-OAuth-Scopes": "repo, workflow"}, tokenFacts{Scopes: []string{"repo", "workflow"}}},
+		{"classic without scopes", map[string]string{"X-OAuth-Scopes": ""}, tokenFacts{Scopes: []string{}}},
 		{"expires", map[string]string{"GitHub-Authentication-Token-Expiration": "2026-04-05 06:07:08 UTC"}, tokenFacts{Expires: at}},
 		{"expires elsewhere", map[string]string{"GitHub-Authentication-Token-Expiration": "2026-04-05 08:07:08 +0200"}, tokenFacts{Expires: at}},
 		{"expires some day", map[string]string{"GitHub-Authentication-Token-Expiration": "soon"}, tokenFacts{}},
