@@ -106,16 +106,16 @@ func tell(env environ.Env, r report, asJSON bool, junit string) error {
 
 // ending is the exit code that a report comes to, unless an error has one.
 func ending(r report, err error) error {
+	good := r.allSolved()
+	if r.Reviews != nil {
+		good = r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w worth) bool { return len(w.Silent) > 0 })
+	}
 	switch {
 	case err != nil:
 		return nil
 	case r.Short:
 		return exit.Code(exit.Budget)
-	case r.Reviews != nil && r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w worth) bool { return len(w.Silent) > 0 }):
-		return nil
-	case r.Reviews != nil:
-		return exit.Code(exit.Failed)
-	case !r.allSolved():
+	case !good:
 		return exit.Code(exit.Failed)
 	}
 	return nil

@@ -113,7 +113,7 @@ func (e *evaluation) run(ctx context.Context) (*report, error) {
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
-	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), j}
+	r := &runner{j, self, filepath.Join(e.known.dir, "work")}
 	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
@@ -130,18 +130,10 @@ func (e *evaluation) note(format string, args ...any) {
 }
 
 // of gives the case and the variant of a trial.
-func (e *evaluation) of(t Trial) (c Case, v variant) {
-	for _, one := range e.suite.Cases {
-		if one.Name == t.Case {
-			c = one
-		}
-	}
-	for _, one := range e.suite.Variants {
-		if one.Name == t.Variant {
-			v = one
-		}
-	}
-	return c, v
+func (e *evaluation) of(t Trial) (Case, variant) {
+	c := slices.IndexFunc(e.suite.Cases, func(c Case) bool { return c.Name == t.Case })
+	v := slices.IndexFunc(e.suite.Variants, func(v variant) bool { return v.Name == t.Variant })
+	return e.suite.Cases[c], e.suite.Variants[v]
 }
 
 // prepare looks at each case as it is before the work, unless that was done before, and

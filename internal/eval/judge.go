@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -56,32 +55,29 @@ func newJudge(env environ.Env, how, home, base string) (*judge, error) {
 	return &judge{opts, env, how, home, note}, exit.AsUsage(err)
 }
 
-// outcome is how the commands of a case ended.
+// outcome is how a command of a case ended.
 type outcome struct {
-	Setup  []metadata.CheckResult
-	Checks []metadata.CheckResult
-	Still  []metadata.CheckResult
+	in string // the field that has the command
+	at int    // its place there
+	metadata.CheckResult
 }
 
 // run runs the commands in a tree that has the hidden files. What the setup could not
 // make ready is not looked at.
-func (j *judge) run(ctx context.Context, c Case, tree string) (o outcome, err error) {
-	for _, list := range []struct {
-		of   []shellCommand
-		into *[]metadata.CheckResult
-	}{{c.Setup, &o.Setup}, {c.Checks, &o.Checks}, {c.Still, &o.Still}} {
-		for _, command := range list.of {
+func (j *judge) run(ctx context.Context, c Case, tree string) (all []outcome, err error) {
+	for _, list := range c.lists() {
+		for i, command := range list.of {
 			r, err := j.checks.Check(ctx, tree, pipelines.Check{Name: command.Name, Run: command.Run, Timeout: cmp.Or(command.Timeout, pipelines.Duration(10*time.Minute))})
 			if err != nil {
-				return o, err
+				return all, err
 			}
-			*list.into = append(*list.into, r)
-			if !r.Pass && list.into == &o.Setup {
-				return o, nil
+			all = append(all, outcome{list.name, i, r})
+			if !r.Pass && list.name == "setup" {
+				return all, nil
 			}
 		}
 	}
-	return o, nil
+	return all, nil
 }
 
 // addHidden puts the hidden files into a tree.
@@ -95,11 +91,6 @@ func (c Case) addHidden(tree string) error {
 	return nil
 }
 
-// failed are the results that did not pass.
-func failed(all []metadata.CheckResult) []metadata.CheckResult {
-	return slices.DeleteFunc(slices.Clone(all), func(r metadata.CheckResult) bool { return r.Pass })
-}
-
 // before says what is wrong with a case before the work: its setup or what has to pass fails, or a check
 // passes, which then proves nothing.
 func (j *judge) before(ctx context.Context, c Case, tree string) error {
@@ -107,23 +98,16 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 		c.doc.Wrong([]any{"hidden"}, "%v", err)
 		return c.doc.Mistakes()
 	}
-	o, err := j.run(ctx, c, tree)
+	all, err := j.run(ctx, c, tree)
 	if err != nil {
 		return err
 	}
-	for i, r := range o.Setup {
-		if !r.Pass {
-			c.doc.Wrong([]any{"setup", i}, "%s ended with %d before any work, so that nothing can be judged: %s", r.Name, r.ExitCode, agents.LastWords(r.Output))
-		}
-	}
-	for i, r := range o.Checks {
-		if r.Pass {
-			c.doc.Wrong([]any{"checks", i}, "%s passes before the work, so it proves nothing; if it has to pass before and after, write it under still", r.Name)
-		}
-	}
-	for i, r := range o.Still {
-		if !r.Pass {
-			c.doc.Wrong([]any{"still", i}, "%s ended with %d before any work: %s", r.Name, r.ExitCode, agents.LastWords(r.Output))
+	for _, r := range all {
+		switch at := []any{r.in, r.at}; {
+		case r.in == "checks" && r.Pass:
+			c.doc.Wrong(at, "%s passes before the work, so it proves nothing; if it has to pass before and after, write it under still", r.Name)
+		case r.in != "checks" && !r.Pass:
+			c.doc.Wrong(at, "%s ended with %d before any work%s: %s", r.Name, r.ExitCode, text.If(r.in == "setup", ", so that nothing can be judged"), agents.LastWords(r.Output))
 		}
 	}
 	return c.doc.Mistakes()
@@ -154,18 +138,12 @@ func (j *judge) after(ctx context.Context, c Case, facts facts, repo, commit str
 	tree := filepath.Join(filepath.Dir(repo), "judged")
 	// They lie among what is removed with the run.
 	defer func() { _, _ = folders.RemoveAll(tree), folders.RemoveAll(tree+"-homes") }()
-	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(tree, 0o755)); err != nil {
-		return nil, err
+	g, err := emptyRepository(ctx, j.env.Environ, tree)
+	if err == nil {
+		err = Case{Repo: repo, Commit: commit}.fetch(ctx, g)
 	}
-	g := repository{dir: tree, environ: j.env.Environ}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--initial-branch=main"},
-		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", repo, commit},
-		{"reset", "--quiet", "--hard", "FETCH_HEAD"},
-	} {
-		if _, err := g.git(ctx, args...); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	if err := c.addHidden(tree); err != nil { // such as below what the work has made a link
 		return append(misses, err.Error()), nil
@@ -178,10 +156,12 @@ func (j *judge) after(ctx context.Context, c Case, facts facts, repo, commit str
 	if err != nil {
 		return nil, err
 	}
-	o, err := own.run(ctx, c, tree)
+	all, err := own.run(ctx, c, tree)
 	leave()
-	for _, r := range slices.Concat(failed(o.Setup), failed(o.Checks), failed(o.Still)) {
-		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, agents.LastWords(r.Output)))
+	for _, r := range all {
+		if !r.Pass {
+			misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, agents.LastWords(r.Output)))
+		}
 	}
 	return misses, err
 }

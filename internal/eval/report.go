@@ -69,12 +69,7 @@ func reportOn(s *suite, all []result, asked int) report {
 
 // allSolved reports whether every trial was solved, and none is missing.
 func (r report) allSolved() bool {
-	for _, one := range r.Results {
-		if !one.Solved {
-			return false
-		}
-	}
-	return r.Missing == 0
+	return r.Missing == 0 && !slices.ContainsFunc(r.Results, func(one result) bool { return !one.Solved })
 }
 
 // show prints the report for people.

@@ -122,41 +122,48 @@ func apart(environ []string) (out []string) {
 	return out
 }
 
-// commit commits all that is in the tree.
-func (g repository) commit(ctx context.Context, subject string) error {
-	if _, err := g.git(ctx, "add", "--all"); err != nil {
-		return err
-	}
-	_, err := g.git(ctx, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject)
-	return err
-}
-
-// forget removes the commits that no branch has.
-func (g repository) forget(ctx context.Context) error {
-	for _, args := range [][]string{
-		{"update-ref", "-d", "ORIG_HEAD"},
-		{"reflog", "expire", "--expire=now", "--all"},
-		{"gc", "--quiet", "--prune=now"},
-	} {
+// all runs commands of git in it, one after the other.
+func (g repository) all(ctx context.Context, commands ...[]string) error {
+	for _, args := range commands {
 		if _, err := g.git(ctx, args...); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// commit commits all that is in the tree.
+func (g repository) commit(ctx context.Context, subject string) error {
+	return g.all(ctx, []string{"add", "--all"}, []string{"commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject})
+}
+
+// forget removes the commits that no branch has.
+func (g repository) forget(ctx context.Context) error {
+	if err := g.all(ctx, []string{"update-ref", "-d", "ORIG_HEAD"}, []string{"reflog", "expire", "--expire=now", "--all"}, []string{"gc", "--quiet", "--prune=now"}); err != nil {
+		return err
+	}
 	return os.RemoveAll(filepath.Join(g.dir, ".git", "FETCH_HEAD"))
+}
+
+// emptyRepository makes one without commits in a folder, in place of what was there.
+func emptyRepository(ctx context.Context, environ []string, dir string) (repository, error) {
+	g := repository{dir: dir, environ: environ}
+	err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o755))
+	if err == nil {
+		_, err = g.git(ctx, "init", "--quiet", "--initial-branch=main")
+	}
+	return g, err
 }
 
 // makeRepository makes the repository that a case begins with, in a folder that is not
 // there yet: one branch, main, and nothing that came after its commit.
 func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir string) error {
 	making := dir + ".making" // so that a folder of the right name is whole
-	if err := errors.Join(folders.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
-		return err
+	g, err := emptyRepository(ctx, environ, making)
+	if err == nil {
+		err = c.fill(ctx, g)
 	}
-	g := repository{dir: making, environ: environ}
-	if _, err := g.git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
-		return err
-	}
-	if err := c.fill(ctx, g); err != nil {
+	if err != nil {
 		return err
 	}
 	if prompts != "" {
@@ -192,13 +199,10 @@ func (c Case) fill(ctx context.Context, g repository) error {
 		return nil
 	}
 	// What was planted must not be read off the history.
-	if _, err := g.git(ctx, "checkout", "--quiet", "--orphan", "planted"); err != nil {
+	if _, err := g.git(ctx, "update-ref", "-d", "HEAD"); err != nil {
 		return err
 	}
 	if err := g.commit(ctx, "Start"); err != nil {
-		return err
-	}
-	if _, err := g.git(ctx, "branch", "--quiet", "-M", "main"); err != nil {
 		return err
 	}
 	return g.forget(ctx)
@@ -214,11 +218,7 @@ func (c Case) fetch(ctx context.Context, g repository) error {
 		}
 		commit = strings.TrimSpace(full)
 	}
-	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", c.Repo, commit); err != nil {
-		return err
-	}
-	_, err := g.git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
-	return err
+	return g.all(ctx, []string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", c.Repo, commit}, []string{"reset", "--quiet", "--hard", "FETCH_HEAD"})
 }
 
 // plant puts the mistakes in.

@@ -176,15 +176,13 @@ func freeze(ctx context.Context, c Case, g repository) error {
 	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.dir)); err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"checkout", "--quiet", "-b", environ.BranchPrefix + id},
-		{"add", "--all"},
-		{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
-		{"checkout", "--quiet", "-B", "main", run.BaseCommit},
-	} {
-		if _, err := g.git(ctx, args...); err != nil {
-			return err
-		}
+	if err := g.all(ctx,
+		[]string{"checkout", "--quiet", "-b", environ.BranchPrefix + id},
+		[]string{"add", "--all"},
+		[]string{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
+		[]string{"checkout", "--quiet", "-B", "main", run.BaseCommit},
+	); err != nil {
+		return err
 	}
 	return g.forget(ctx) // what was planted is not read off what is unreachable
 }

@@ -279,7 +279,7 @@ func readCase(dir string) (Case, error) {
 	}
 	c.Expect = cmp.Or(c.Expect, "_")
 	c.files(doc)
-	c.commands(doc)
+	c.twice(doc)
 	err = errors.Join(gather(&found, c.stubs(doc)), gather(&found, doc.Mistakes()))
 	return c, cmp.Or(err, found.OrNil())
 }
@@ -330,13 +330,21 @@ func (c *Case) files(doc *source.Document) {
 	}
 }
 
-// commands notes names that are given twice.
-func (c *Case) commands(doc *source.Document) {
+// commands are those of one field of a case.
+type commands struct {
+	name string
+	of   []shellCommand
+}
+
+// lists are the commands of a case in the order in which they are run.
+func (c Case) lists() []commands {
+	return []commands{{"setup", c.Setup}, {"checks", c.Checks}, {"still", c.Still}}
+}
+
+// twice notes names of commands that are given twice.
+func (c *Case) twice(doc *source.Document) {
 	seen := map[string]bool{}
-	for _, list := range []struct {
-		name string
-		of   []shellCommand
-	}{{"setup", c.Setup}, {"checks", c.Checks}, {"still", c.Still}} {
+	for _, list := range c.lists() {
 		for i, command := range list.of {
 			if seen[command.Name] {
 				doc.Wrong([]any{list.name, i, "name"}, "%q is already the name of another command", command.Name)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -67,11 +66,9 @@ var errCut = errors.New("the budget of the evaluation is used up")
 // runner has trials carried out by this program itself, each as a process in a
 // repository of its own.
 type runner struct {
-	env     environ.Env
-	self    string
-	sandbox string
-	folder  string // for what is made and removed again
-	judge   *judge
+	*judge
+	self   string
+	folder string // for what is made and removed again
 }
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
@@ -126,7 +123,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v variant, usd float64
 	if cut(at, own) {
 		return out, errCut
 	}
-	if out.Misses, err = r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
+	if out.Misses, err = r.after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
 		return out, err
 	}
 	out.Solved = len(out.Misses) == 0
@@ -165,7 +162,7 @@ func issueIn(dir string, c Case) string { return filepath.Join(dir, c.Name+".md"
 // spent before. Of a whole run it notes the issue.
 func (r *runner) asks(ctx context.Context, c Case, v variant, dir string, b *Before) ([]string, float64, error) {
 	repo := filepath.Join(dir, "repo")
-	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.sandbox}
+	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.how}
 	if c.Step != nil {
 		own := math.Inf(1)
 		if v.Budget.USD > 0 {
