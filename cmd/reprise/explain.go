@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -169,10 +168,7 @@ that you have saved it in on the first line:
 // vetPipelines checks the pipelines that args name, or those in force if they name none, and
 // reports all mistakes of all of them: an exit code as the error if there is one.
 func vetPipelines(ctx context.Context, env environ.Env, repo string, args []string, asJSON bool) error {
-	src, err := git.Find(ctx, repo)
-	if doctor.IsNoRepository(err) {
-		src, err = nil, nil
-	}
+	src, err := runs.SourceIfAny(ctx, repo)
 	if err != nil {
 		return err
 	}

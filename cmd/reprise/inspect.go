@@ -168,14 +168,19 @@ A file that is there is replaced, whole or not at all.`,
 			if err != nil {
 				return err
 			}
-			file = cmp.Or(file, "reprise-issue-"+r.Issue.ID+".html")
-			if !asJSON {
-				return runs.WritePage(env, file, page)
+			if file == "-" {
+				_, err = env.Stdout.Write(page)
+				return text.Unread(err)
 			}
+			file = cmp.Or(file, "reprise-issue-"+r.Issue.ID+".html")
 			if err := runs.SavePage(file, page); err != nil {
 				return err
 			}
-			return text.PrintJSON(env.Stdout, runs.Written{Issue: r.Issue.ID, File: file, Bytes: len(page)})
+			if asJSON {
+				return text.PrintJSON(env.Stdout, runs.Written{Issue: r.Issue.ID, File: file, Bytes: len(page)})
+			}
+			_, err = fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
+			return err
 		},
 	}
 	repoFlag(c, &repo)

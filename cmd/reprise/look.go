@@ -75,7 +75,7 @@ func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []r
 		if err != nil {
 			return err
 		}
-		all, broken := runs.Every(c.Context(), env, src)
+		all, broken := runs.List(c.Context(), env, src, git.KeptRefs)
 		if broken != nil && len(all) == 0 {
 			return broken
 		}

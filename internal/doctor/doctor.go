@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -208,12 +207,6 @@ func evidence(plan *pipelines.Pipeline) (checks []Check) {
 			"name another model or program for the reviewer in the pipeline; reprise init --agent claude --reviewer codex"))
 	}
 	return checks
-}
-
-// IsNoRepository tells a folder without a repository, or with an empty one, and a
-// machine without git from other trouble.
-func IsNoRepository(err error) bool {
-	return errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound)
 }
 
 // Condition says how a thing is that a run needs.

@@ -115,6 +115,14 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Rest waits as this environment does.
+func (e Env) Rest(ctx context.Context, d time.Duration) error {
+	if e.Wait != nil {
+		return e.Wait(ctx, d)
+	}
+	return Sleep(ctx, d)
+}
+
 // Interruptible is a file whose reader does not wait any longer once the
 // program was told to stop.
 type Interruptible struct {

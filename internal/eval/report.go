@@ -89,7 +89,7 @@ func (r report) showCases(out terminal.Report) {
 	for _, s := range r.Variants {
 		t.Add(s.Variant, s.share(), bounds(s.Share), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
 	}
-	r.table(out, t)
+	out.Fitted(&t, out.Heads)
 	t = text.Table{Align: "llrrrrr"}
 	t.Add("case", "variant", "solved", "cost", "time", "calls", "revises")
 	before := ""
@@ -98,7 +98,7 @@ func (r report) showCases(out terminal.Report) {
 		before = s.Case
 	}
 	out.Line("")
-	r.table(out, t)
+	out.Fitted(&t, out.Heads)
 	out.Line("")
 	for _, c := range r.Comparisons {
 		out.Line("%s", c)
@@ -117,15 +117,6 @@ func (r report) showEnd(out terminal.Report) {
 		}
 		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
 	}
-}
-
-func (r report) table(out terminal.Report, t text.Table) {
-	out.Fitted(&t, func(i int, line string) string {
-		if i == 0 {
-			return out.Faint(line)
-		}
-		return line
-	})
 }
 
 // few prints what is to be told, as far as people read it, each behind a word that says why.

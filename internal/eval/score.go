@@ -219,7 +219,7 @@ func (r report) showReviews(out terminal.Report) {
 	for _, w := range r.Reviews {
 		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
 	}
-	r.table(out, t)
+	out.Fitted(&t, out.Heads)
 	out.Line("")
 	var missed, silent []string
 	for _, w := range r.Reviews {

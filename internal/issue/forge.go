@@ -194,10 +194,7 @@ func Client(e environ.Env, f Forge, token string, out io.Writer) (*github.Client
 	waits := func(what string) func(context.Context, time.Duration) error {
 		return func(ctx context.Context, d time.Duration) error {
 			_, _ = fmt.Fprintf(out, "reprise: "+what+"\n", f.Host, d.Round(time.Second))
-			if e.Wait != nil {
-				return e.Wait(ctx, d)
-			}
-			return environ.Sleep(ctx, d)
+			return e.Rest(ctx, d)
 		}
 	}
 	return github.New(github.Options{

@@ -41,7 +41,7 @@ func leftovers(ctx context.Context, env environ.Env, src *git.Source, id string)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	branches, err := byIssue(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
+	branches, err := byIssue(ctx, env, src)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 		if r.Run.Status != metadata.Running {
 			return f.end(r)
 		}
-		if err := waitOf(env)(ctx, lookEvery); err != nil {
+		if err := env.Rest(ctx, lookEvery); err != nil {
 			return err
 		}
 		next, err := workspace.LookAt(ctx, quiet, r.Source, r.Run.IssueNumber)
@@ -56,14 +56,6 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 			r = next
 		}
 	}
-}
-
-// waitOf is how time passes between two looks.
-func waitOf(env environ.Env) func(context.Context, time.Duration) error {
-	if env.Wait != nil {
-		return env.Wait
-	}
-	return environ.Sleep
 }
 
 // follower shows a run that goes on.

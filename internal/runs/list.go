@@ -55,19 +55,10 @@ type Run struct {
 }
 
 // List gives all runs that have a branch here or on origin, as it was fetched last: those that people have to look at
-// first, and of the others the one that moved last. A run that cannot be read is in the error, and keeps none of the others from being listed.
-func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar)
-}
-
-// Every is List, and those runs whose branch is gone and whose record is kept here by name, as after a merge.
-func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
-	return list(ctx, env, src, workspace.BranchesHere, workspace.BranchesAfar, git.KeptRefs)
-}
-
-// list gives the runs that have a ref in some folders.
-func list(ctx context.Context, env environ.Env, src *git.Source, in ...string) (all []Run, err error) {
-	of, err := byIssue(ctx, env, src, in...)
+// first, and of the others the one that moved last. With git.KeptRefs as more it also gives those whose branch is gone and whose
+// record is kept here by name, as after a merge. A run that cannot be read is in the error, and keeps none of the others from being listed.
+func List(ctx context.Context, env environ.Env, src *git.Source, more ...string) (all []Run, err error) {
+	of, err := byIssue(ctx, env, src, more...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +84,9 @@ func list(ctx context.Context, env environ.Env, src *git.Source, in ...string) (
 	return all, errors.Join(broken...)
 }
 
-// byIssue gives the refs of runs by the ids of their issues.
-func byIssue(ctx context.Context, env environ.Env, src *git.Source, in ...string) (map[string][]workspace.RefRun, error) {
-	refs, err := workspace.RefRuns(ctx, env, src, in...)
+// byIssue gives the branches of runs, and refs that are in more folders, by the ids of their issues.
+func byIssue(ctx context.Context, env environ.Env, src *git.Source, more ...string) (map[string][]workspace.RefRun, error) {
+	refs, err := workspace.RefRuns(ctx, env, src, append([]string{workspace.BranchesHere, workspace.BranchesAfar}, more...)...)
 	of := map[string][]workspace.RefRun{}
 	for _, r := range refs {
 		of[r.ID] = append(of[r.ID], r)
@@ -198,7 +189,7 @@ func ShowStats(env environ.Env, t view.Tally) {
 	if narrow {
 		most = 17 // of a name, so that all other columns have room on 50
 	}
-	statsTable(out, "Phases", columns{[]string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr"}, t.Phases, func(p view.Phase) []string {
+	statsTable(out, "Phases", "lrrrrrrrr", []string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, t.Phases, func(p view.Phase) []string {
 		return []string{
 			text.Cut(text.Flat(p.Name), most), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
 			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
@@ -216,15 +207,15 @@ func ShowStats(env environ.Env, t view.Tally) {
 	gate := func(g view.Gate) []string {
 		return []string{ofSome(g.Failed, g.Judged), text.Flat(g.Phase), text.Cut(text.Flat(g.Gate), 100)}
 	}
-	statsTable(out, "Gates that fail", columns{[]string{"failed", "phase", "gate"}, "rll"}, fail, gate)
-	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), columns{[]string{"failed", "phase", "gate"}, "rll"}, never, gate)
-	statsTable(out, "Reviewers", columns{[]string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr"}, t.Reviewers, func(r view.Reviewer) []string {
+	statsTable(out, "Gates that fail", "rll", []string{"failed", "phase", "gate"}, fail, gate)
+	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), "rll", []string{"failed", "phase", "gate"}, never, gate)
+	statsTable(out, "Reviewers", "llrrr", []string{"agent", "model", "reviews", "rejected", "missed"}, t.Reviewers, func(r view.Reviewer) []string {
 		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
 	})
-	statsTable(out, "Models", columns{[]string{"model", "calls", "tokens", "cost"}, "lrrr"}, t.Models, func(m view.Model) []string {
+	statsTable(out, "Models", "lrrr", []string{"model", "calls", "tokens", "cost"}, t.Models, func(m view.Model) []string {
 		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), text.USD(m.USD)}
 	})
-	statsTable(out, "What people found that a review had passed", columns{[]string{"issue", "phase", "reviewer", "what"}, "llll"}, t.Missed, func(m view.Missed) []string {
+	statsTable(out, "What people found that a review had passed", "llll", []string{"issue", "phase", "reviewer", "what"}, t.Missed, func(m view.Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
 	})
 }
@@ -239,29 +230,18 @@ func ofSome(n, all int) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// columns are those of a table, with how each is aligned: one letter for each.
-type columns struct {
-	heads []string
-	align string
-}
-
-// statsTable prints a table that has lines.
-func statsTable[T any](out terminal.Report, title string, c columns, all []T, row func(T) []string) {
+// statsTable prints a table that has lines. How each column is aligned is one letter of align.
+func statsTable[T any](out terminal.Report, title, align string, heads []string, all []T, row func(T) []string) {
 	if len(all) == 0 {
 		return
 	}
 	out.Heading(title)
-	t := text.Table{Align: c.align}
-	t.Add(c.heads...)
+	t := text.Table{Align: align}
+	t.Add(heads...)
 	for _, one := range all[:min(len(all), mostStats)] {
 		t.Add(row(one)...)
 	}
-	out.Fitted(&t, func(i int, line string) string {
-		if i == 0 {
-			return out.Faint(line)
-		}
-		return line
-	})
+	out.Fitted(&t, out.Heads)
 	if left := len(all) - mostStats; left > 0 {
 		out.Line("%s", out.Faint(fmt.Sprintf("and %d more: see them with --json", left)))
 	}

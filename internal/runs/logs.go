@@ -178,7 +178,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 				continue // what was written meanwhile
 			}
 		}
-		if err := waitOf(l.env)(ctx, readEvery); err != nil {
+		if err := l.env.Rest(ctx, readEvery); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/report"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -28,7 +27,7 @@ import (
 // WritePages writes a page of all runs, index.html, and one of each, into a folder. These pages are for many
 // people, so they have no transcripts. A run that cannot be read is in the error.
 func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) (out Written, err error) {
-	all, broken := Every(ctx, env, src)
+	all, broken := List(ctx, env, src, git.KeptRefs)
 	if broken != nil && len(all) == 0 {
 		return out, broken
 	}
@@ -75,20 +74,24 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 		return nil, err
 	}
 	r.Plan = course.Plan
+	return pageWith(ctx, r, nil)
+}
+
+// pageWith gives the page of a run with transcripts, by the numbers of their attempts.
+func pageWith(ctx context.Context, r *workspace.Recorded, transcripts map[int][]agents.Entry) ([]byte, error) {
 	facts, err := factsOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	facts.Transcripts = nil
+	facts.Transcripts = transcripts
 	var page bytes.Buffer
 	err = report.Write(&page, facts)
 	return page.Bytes(), err
 }
 
-// factsOf reads what the page of a run tells.
+// factsOf reads what the page of a run tells besides transcripts.
 func factsOf(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
 	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: r.Env.Now()}
-	facts.Transcripts = transcriptsOf(r)
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
 	if errors.Is(err, fs.ErrNotExist) {
 		facts.NoChanges = true
@@ -149,19 +152,6 @@ type Written struct {
 	Pages []string `json:"pages,omitempty"` // of each run, in the same folder
 }
 
-// WritePage writes a page to a file, or to standard output, and says so.
-func WritePage(env environ.Env, file string, page []byte) error {
-	if file == "-" {
-		_, err := env.Stdout.Write(page)
-		return text.Unread(err)
-	}
-	if err := SavePage(file, page); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
-	return err
-}
-
 // SavePage writes a page to a file, whole or not at all. A new one is for its user alone: it has what agents said.
 func SavePage(file string, page []byte) error {
 	info, err := os.Stat(file)
@@ -184,16 +174,11 @@ func SavePage(file string, page []byte) error {
 // Page gives the page of a run. Besides the transcripts that this machine has, it shows those
 // in the folder downloaded, which has artifacts of jobs; "" is none.
 func Page(ctx context.Context, r *workspace.Recorded, downloaded string) ([]byte, error) {
-	facts, err := factsOf(ctx, r)
-	if err != nil {
-		return nil, err
-	}
+	transcripts := transcriptsOf(r)
 	if downloaded != "" {
-		if err := addDownloaded(facts.Transcripts, r.Run, downloaded); err != nil {
+		if err := addDownloaded(transcripts, r.Run, downloaded); err != nil {
 			return nil, err
 		}
 	}
-	var page bytes.Buffer
-	err = report.Write(&page, facts)
-	return page.Bytes(), err
+	return pageWith(ctx, r, transcripts)
 }

@@ -193,15 +193,7 @@ type Part struct {
 }
 
 // Change gives what a run has changed besides its own folder, or all that a part of it has.
-func Change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.CommitPatch, error) {
-	patches, err := change(ctx, r, part)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("the commits of the run are not in this repository; fetch them first: git fetch origin %s", r.Run.BranchName)
-	}
-	return patches, err
-}
-
-func change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.CommitPatch, error) {
+func Change(ctx context.Context, r *workspace.Recorded, part Part) (patches []git.CommitPatch, err error) {
 	key, value := workspace.PhaseTrailer, part.Phase
 	switch {
 	case part.Phase != "" && part.Attempt != 0:
@@ -212,12 +204,18 @@ func change(ctx context.Context, r *workspace.Recorded, part Part) ([]git.Commit
 		return nil, exit.Usagef("there is no attempt %d; the run of issue %s has %s: see reprise history", part.Attempt, r.Run.IssueNumber, text.Plural(len(r.Run.Attempts), "attempt"))
 	case part.Attempt != 0:
 		key, value = workspace.AttemptTrailer, strconv.Itoa(part.Attempt)
-	case part.Phase == "":
-		whole, err := r.Change(ctx)
-		return []git.CommitPatch{whole}, err
 	}
-	patches, err := r.Patches(ctx, key)
-	return slices.DeleteFunc(patches, func(p git.CommitPatch) bool { return p.Trailer != value || p.Text == "" }), err
+	if value == "" {
+		patches = make([]git.CommitPatch, 1)
+		patches[0], err = r.Change(ctx)
+	} else {
+		patches, err = r.Patches(ctx, key)
+		patches = slices.DeleteFunc(patches, func(p git.CommitPatch) bool { return p.Trailer != value || p.Text == "" })
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("the commits of the run are not in this repository; fetch them first: git fetch origin %s", r.Run.BranchName)
+	}
+	return patches, err
 }
 
 // ShowChange prints patches as git does, with colours on a terminal.

@@ -44,10 +44,7 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (_ works
 			return workspace.Definition{}, err
 		}
 	}
-	src, err := git.Find(ctx, o.Repo)
-	if errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound) {
-		src, err = nil, nil // built-in pipelines and files need no repository, and no git
-	}
+	src, err := SourceIfAny(ctx, o.Repo)
 	if err != nil {
 		return workspace.Definition{}, err
 	}
@@ -57,6 +54,16 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (_ works
 		terminal.Tell(env.Stderr, "reprise: "+said)
 	}
 	return d, err
+}
+
+// SourceIfAny finds a repository, or gives nil where there is none, an empty one, or no git:
+// built-in pipelines and files need none.
+func SourceIfAny(ctx context.Context, dir string) (*git.Source, error) {
+	src, err := git.Find(ctx, dir)
+	if errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound) {
+		return nil, nil
+	}
+	return src, err
 }
 
 // PromptQuery is what ShowPrompt is asked for.

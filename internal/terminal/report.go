@@ -211,6 +211,14 @@ func (r Report) Fitted(t *text.Table, paint func(i int, line string) string) {
 	}
 }
 
+// Heads makes the first line of a table faint.
+func (r Report) Heads(i int, line string) string {
+	if i == 0 {
+		return r.Faint(line)
+	}
+	return line
+}
+
 // Tinted gives a line about a run the colour for where the run stands.
 func (r Report) Tinted(s metadata.Status, line string) string {
 	switch s {
