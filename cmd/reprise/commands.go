@@ -159,31 +159,23 @@ func evaluateCUE(env environ.Env) *cobra.Command {
 	}
 }
 
-// group is commands that belong together, under a title in the help.
-type group struct {
-	title    string
-	commands []string
-}
-
-// groups are all commands that people see, in the order in which they come to need them.
-func groups() []group {
-	return []group{
-		{"Work on an issue:", []string{"run", "work", "task", "join", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"}},
-		{"Look at runs:", []string{"list", "status", "logs", "history", "diff", "report", "verify", "stats"}},
-		{"Pipelines:", []string{"explain", "vet", "eval"}},
-		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "help"}},
-	}
+// groups are all commands that people see, in the order in which they come to need them, behind the title of each group in the help.
+var groups = [][]string{
+	{"Work on an issue:", "run", "work", "task", "join", "retry", "rollback", "answer", "approve", "skip", "update", "pause", "cancel", "finish"},
+	{"Look at runs:", "list", "status", "logs", "history", "diff", "report", "verify", "stats"},
+	{"Pipelines:", "explain", "vet", "eval"},
+	{"Set up and tidy up:", "init", "doctor", "import", "clean", "completion", "help"},
 }
 
 // arrangeHelp puts the commands into groups, and gives an example to those of the library.
 func arrangeHelp(root *cobra.Command) {
-	for _, g := range groups() {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g[0], Title: g[0]})
 	}
 	for _, c := range root.Commands() {
-		for _, g := range groups() {
-			if slices.Contains(g.commands, c.Name()) {
-				c.GroupID = g.title
+		for _, g := range groups {
+			if slices.Contains(g[1:], c.Name()) {
+				c.GroupID = g[0]
 			}
 		}
 		c.Example = cmp.Or(c.Example, map[string]string{"completion": "  source <(reprise completion bash)", "help": "  reprise help run"}[c.Name()])

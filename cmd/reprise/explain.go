@@ -75,8 +75,7 @@ prompt.`,
 		},
 	}
 	f := c.Flags()
-	repoFlag(c, &o.Repo)
-	anyIssueFlag(c, &o.Id)
+	anyIssueFlag(c, &o.Repo, &o.Id)
 	f.StringVar(&o.File, "issue-file", "", "Markdown file with the issue")
 	f.StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
 	f.StringVar(&o.Language, "language", "", "of prompts: en or ja (default: the pipeline's)")

@@ -38,8 +38,7 @@ record has no text of the issue: it is read from GitHub, or from --issue-file.`,
 		},
 	}
 	f := c.Flags()
-	repoFlag(c, &o.Repo)
-	issueFlag(c, &o.Id)
+	issueFlag(c, &o.Repo, &o.Id)
 	f.StringVar(&o.Branch, "from", "", "branch that has the older run, here or on origin (default: ai-workflow/issue-N)")
 	f.StringVar(&o.Record, "file", "", "metadata.json of the older run, with its artifacts beside it; the code is what is checked out")
 	f.StringVar(&o.Text, "issue-file", "", "Markdown file with the issue, as run takes it")
@@ -59,11 +58,8 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if err != nil {
 		return err
 	}
-	old, err := o.Find(ctx, src)
+	old, err := o.Find(ctx, env, src)
 	if err != nil {
-		return err
-	}
-	if err := old.Welcome(ctx, env, src); err != nil {
 		return err
 	}
 	is, err := o.IssueOf(ctx, env, src, old)
@@ -82,8 +78,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	if !w.Fresh {
 		return legacy.Already(is.ID, w.Branch)
 	}
-	t, err := legacy.TakeOver(w, old)
-	if err != nil {
+	if err := old.TakeOver(w); err != nil {
 		return err
 	}
 	if !o.Dry {
@@ -97,5 +92,5 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 	}
 	runSession{w, runOptions{Options: o.Options}}.introduce()
 	warnOfSteering(w)
-	return legacy.Tell(t, o, w)
+	return legacy.Tell(old, o, w)
 }

@@ -74,8 +74,7 @@ Markdown, JSON or plain text.`,
 			return showStatus(c.Context(), r, s.JSON)
 		},
 	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
+	anyIssueFlag(c, &repo, &id)
 	jsonFlag(c, &s.JSON, "the state, or with --watch each state on a line, or with --open what it is and where it is")
 	c.Flags().BoolVar(&watch, "watch", false, "follow the run until it ends or waits for a person")
 	c.Flags().StringVar(&open, "open", "", "print where a part of the run is, and open it: `WHAT` is page, which is the pull request or else the report, or "+strings.Join(runs.Places(), ", "))
@@ -120,8 +119,7 @@ func historyCommand(env environ.Env) *cobra.Command {
 			return nil
 		},
 	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
+	anyIssueFlag(c, &repo, &id)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the history as one JSON object")
 	return c
 }
@@ -183,8 +181,7 @@ A file that is there is replaced, whole or not at all.`,
 			return err
 		},
 	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
+	anyIssueFlag(c, &repo, &id)
 	c.Flags().StringVarP(&file, "output", "o", "", "file to write; - is standard output (default: reprise-issue-ID.html in this folder)")
 	c.Flags().StringVar(&from, "from", "", "folder into which artifacts of jobs were downloaded, for their transcripts")
 	c.Flags().BoolVar(&all, "all", false, "write pages of all runs into the folder that -o names (default: reprise-runs)")

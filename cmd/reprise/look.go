@@ -111,8 +111,7 @@ artifacts.`,
 			return nil
 		},
 	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
+	anyIssueFlag(c, &repo, &id)
 	c.Flags().StringVar(&part.Phase, "phase", "", "only what the commits of this phase have changed")
 	c.Flags().IntVar(&part.Attempt, "attempt", 0, "only what the commit of the attempt with this number has changed")
 	return c
@@ -145,8 +144,7 @@ each counted for themselves.`,
 			return runs.Logs(c.Context(), env, r, o)
 		},
 	}
-	repoFlag(c, &repo)
-	anyIssueFlag(c, &id)
+	anyIssueFlag(c, &repo, &id)
 	f := c.Flags()
 	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number (default: the newest)")
 	f.StringVar(&o.Phase, "phase", "", "all attempts of this phase")

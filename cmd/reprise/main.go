@@ -126,18 +126,16 @@ func (i interrupted) Unwrap() error { return i.error }
 
 // explain prints an error the way people read it and gives the exit code.
 func explain(env environ.Env, err error) int {
-	var mistakes pipelines.Mistakes
-	switch {
-	case errors.As(err, &mistakes):
+	if mistakes, are := errors.AsType[pipelines.Mistakes](err); are {
 		for _, m := range mistakes {
 			terminal.Tell(env.Stderr, m.Error())
 		}
 		return exit.Usage
-	case errors.As(err, new(exit.UsageError)), errors.As(err, new(*git.NotARepository)):
-		terminal.Tell(env.Stderr, "reprise: "+err.Error())
-		return exit.Usage
 	}
 	terminal.Tell(env.Stderr, "reprise: "+err.Error())
+	if errors.As(err, new(exit.UsageError)) || errors.As(err, new(*git.NotARepository)) {
+		return exit.Usage
+	}
 	if moved := new(git.Moved); errors.As(err, &moved) {
 		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: reprise run --issue "+strings.TrimPrefix(moved.Branch, env.Prefix())+
 			" --take theirs"+text.If(moved.Where == "origin", " --push"))

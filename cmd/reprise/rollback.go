@@ -59,8 +59,7 @@ What the call costs counts against the budget of the run.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false // they are in groups, see flagTitles
-	issueFlag(c, &o.Id)
-	repoFlag(c, &o.Repo)
+	issueFlag(c, &o.Repo, &o.Id)
 	f.StringVar(&o.To, "to-phase", "", "phase to take the run back to")
 	f.StringVar(&o.Step, "to-step", string(metadata.Revise), "step to go on with: execute, review or revise")
 	f.StringVar(&o.From, "from-phase", "", "phase the run comes from (default: where it is)")
@@ -213,7 +212,9 @@ const mostTyped = 1 << 20 // bytes that are read to say how long a typed one is
 func (o rollbackRequest) readReason(r *workspace.Recorded) (reason, review string, err error) {
 	switch {
 	case o.ReasonFile != "":
-		return o.readReasonFile(r)
+		reason, review, err = o.readReasonFile(r)
+		reason = strings.TrimSpace(reason)
+		return reason, review, cmp.Or(err, command.CheckReason(reason))
 	case o.Interactive:
 		_, _ = fmt.Fprintln(r.Env.Stderr, r.Catalogue().Shown("ask why"))
 		data, err := io.ReadAll(io.LimitReader(r.Env.Stdin, mostTyped+1))
@@ -239,8 +240,7 @@ func (o rollbackRequest) readReasonFile(r *workspace.Recorded) (string, string, 
 	if data, piped, err := folders.ReadPiped(o.ReasonFile, r.Env.Stdin, maxReasonFile); err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	} else if piped {
-		reason := strings.TrimSpace(string(data))
-		return reason, "", command.CheckReason(reason)
+		return string(data), "", nil
 	}
 	name := filepath.Clean(o.ReasonFile)
 	info, err := os.Lstat(name)
@@ -276,7 +276,6 @@ func (o rollbackRequest) readReasonFile(r *workspace.Recorded) (string, string, 
 	if full, err = filepath.EvalSymlinks(full); err != nil {
 		return "", "", err
 	}
-	reason := strings.TrimSpace(string(data))
 	rel, err := r.InsideRun(full)
 	if err != nil {
 		return "", "", err
@@ -284,13 +283,5 @@ func (o rollbackRequest) readReasonFile(r *workspace.Recorded) (string, string, 
 	if rel == "" {
 		_, _ = fmt.Fprintln(r.Env.Stderr, "reprise: "+r.Catalogue().Shown("outside", "file", o.ReasonFile))
 	}
-	return reason, rel, command.CheckReason(reason)
-}
-
-// checkSeen says what is wrong with what somebody has seen, for --auto.
-func checkSeen(text string) error {
-	if n := utf8.RuneCountInString(text); n > command.MaxReason {
-		return exit.Usagef("--reason has %d characters; with --auto the limit is %d", n, command.MaxReason)
-	}
-	return command.CheckReason(text)
+	return string(data), rel, nil
 }

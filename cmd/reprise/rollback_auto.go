@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -50,7 +51,10 @@ func rollbackByDiagnosis(ctx context.Context, env environ.Env, o rollbackRequest
 		}
 	}
 	if o.Reason = strings.TrimSpace(o.Reason); changed("reason") {
-		if err := checkSeen(o.Reason); err != nil {
+		if n := utf8.RuneCountInString(o.Reason); n > command.MaxReason {
+			return exit.Usagef("--reason has %d characters; with --auto the limit is %d", n, command.MaxReason)
+		}
+		if err := command.CheckReason(o.Reason); err != nil {
 			return err
 		}
 		o.Reason = env.Finder().Mask(o.Reason)

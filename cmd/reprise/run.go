@@ -370,8 +370,9 @@ func repoFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
 }
 
-// issueFlag adds the flag that names the issue of a run. Its name may be left out.
-func issueFlag(c *cobra.Command, to *string) {
+// issueFlag adds the flags that name a repository and the issue of a run in it. The name of that may be left out.
+func issueFlag(c *cobra.Command, repo, to *string) {
+	repoFlag(c, repo)
 	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from; --issue may be left out")
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
@@ -386,9 +387,9 @@ func issueFlag(c *cobra.Command, to *string) {
 	}
 }
 
-// anyIssueFlag adds the flag to a command that only reads, which takes the run at hand if none is named.
-func anyIssueFlag(c *cobra.Command, to *string) {
-	issueFlag(c, to)
+// anyIssueFlag adds them to a command that only reads, which takes the run at hand if none is named.
+func anyIssueFlag(c *cobra.Command, repo, to *string) {
+	issueFlag(c, repo, to)
 	c.Flags().Lookup("issue").Usage += " (default: the run whose branch is checked out, or the only one)"
 }
 

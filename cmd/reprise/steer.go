@@ -93,8 +93,7 @@ code run again when the run goes on, and conflicts go to an agent then.`,
 		c := &cobra.Command{Use: form.use, Short: form.short, Long: form.long, Example: form.example}
 		s.Name = c.Name()
 		c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
-		repoFlag(c, &s.Repo)
-		issueFlag(c, &s.Id)
+		issueFlag(c, &s.Repo, &s.Id)
 		pushFlag(c.Flags(), &s.Push)
 		jsonFlag(c, &s.JSON, "the state that the run is in then")
 		fields := map[string]*string{"phase": &s.Phase, "commit": &s.Commit, "question": &s.Question, "text": &s.Text, "reason": &s.Text}

@@ -97,8 +97,7 @@ func (e *evaluation) run(ctx context.Context) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	how := cmp.Or(e.options.Sandbox, string(sandbox.BestEffort))
-	j, err := newJudge(e.env, how, filepath.Join(e.known.dir, "homes"), "")
+	j, err := newJudge(e.env, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "homes"), "")
 	if err != nil {
 		return nil, err
 	}
@@ -141,13 +140,18 @@ func (e *evaluation) of(t Trial) (Case, variant) {
 func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 	var mu sync.Mutex
 	var found pipelines.Mistakes
+	inCase := map[string]string{} // the key of each
 	var all errgroup.Group
 	all.SetLimit(max(1, e.options.Jobs))
 	for _, c := range e.suite.Cases {
 		all.Go(func() error {
-			err := e.look(ctx, j, c)
+			key, err := c.key(ctx, e.env.Environ)
+			if err == nil {
+				err = e.look(ctx, j, c, key)
+			}
 			mu.Lock()
 			defer mu.Unlock()
+			inCase[c.Name] = key
 			return gather(&found, err)
 		})
 	}
@@ -156,30 +160,23 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 	} else if err != nil {
 		return err
 	}
-	for _, c := range e.suite.Cases {
-		inCase, err := c.key(ctx, e.env.Environ)
+	for _, v := range e.suite.Variants {
+		inVariant, err := v.key()
 		if err != nil {
 			return err
 		}
-		for _, v := range e.suite.Variants {
-			inVariant, err := v.key()
-			if err != nil {
-				return err
-			}
-			e.keys[[2]string{c.Name, v.Name}] = inCase + "-" + inVariant
+		for _, c := range e.suite.Cases {
+			e.keys[[2]string{c.Name, v.Name}] = inCase[c.Name] + "-" + inVariant
 		}
 	}
 	return found.OrNil()
 }
 
-// look says what is wrong with one case before the work.
-func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
-	if c.planted != nil && len(c.Mutation) > 0 {
-		return nil // it is the good work, with a defect
-	}
-	key, err := c.key(ctx, e.env.Environ)
-	if err != nil || ctx.Err() != nil || e.known.looked(c, key) {
-		return err
+// look says what is wrong with one case before the work, unless that is known of its key.
+func (e *evaluation) look(ctx context.Context, j *judge, c Case, key string) error {
+	defect := c.planted != nil && len(c.Mutation) > 0 // in the good work
+	if defect || ctx.Err() != nil || e.known.looked(c, key) {
+		return nil
 	}
 	tree := filepath.Join(e.known.dir, "work", "before-"+c.Name)
 	defer folders.RemoveAll(tree) // the next start removes it first

@@ -54,9 +54,9 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Welcome refuses an older run that is not one of this repository, or that was
+// welcome refuses an older run that is not one of this repository, or that was
 // taken over already.
-func (old *olderRun) Welcome(ctx context.Context, env environ.Env, src *git.Source) error {
+func (old *olderRun) welcome(ctx context.Context, env environ.Env, src *git.Source) error {
 	if there := old.Repository; there != "" && src.GitHub != "" && !strings.EqualFold(there, src.GitHub) {
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
@@ -101,15 +101,6 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 	return where.Read(ctx, env)
 }
 
-// place is where an older run was found.
-type place struct {
-	Name  string // of the record, as errors name it
-	said  string // the same without a folder of this machine, as the new record names it
-	Top   string // the run's folder, from the top of the repository
-	files fs.FS  // that folder
-	Base  string // branch that the new one starts from; empty: what is checked out
-}
-
 // numbered is the folder of an older run.
 func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", olderFolder, id) }
 
@@ -117,7 +108,7 @@ func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", olderFolder,
 const OlderPrefix = "ai-workflow/issue-"
 
 // Find reads the older run that the command line names.
-func (o Options) Find(ctx context.Context, src *git.Source) (_ *olderRun, err error) {
+func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (_ *olderRun, err error) {
 	var data []byte
 	old := &olderRun{}
 	if o.Record != "" {
@@ -136,7 +127,7 @@ func (o Options) Find(ctx context.Context, src *git.Source) (_ *olderRun, err er
 		return nil, exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id)
 	}
 	old.Top, old.said = numbered(id), cmp.Or(old.said, old.Name)
-	return old, nil
+	return old, old.welcome(ctx, env, src)
 }
 
 // onDisk reads a record from a file, and takes the folder it is in for that of
@@ -269,11 +260,11 @@ func plainName(p string) string {
 }
 
 // Tell says what was taken over, what was not and why, and how to go on.
-func Tell(t *takeover, o Options, w *workspace.Workspace) error {
+func Tell(old *olderRun, o Options, w *workspace.Workspace) error {
 	if o.Json {
 		out := map[string]any{
-			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": t.Old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
-			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": t.Taken, "dropped": text.List(t.Old.Notes),
+			"dry_run": o.Dry, "issue": w.Run.IssueNumber, "from": old.Name, "branch": w.Run.BranchName, "base_commit": w.Run.BaseCommit,
+			"pushed": w.Push && !o.Dry, "status": w.Run.Status, "phases": old.taken, "dropped": text.List(old.Notes),
 		}
 		if !o.Dry {
 			out["head_sha"] = w.Repo.Tip()
@@ -282,14 +273,14 @@ func Tell(t *takeover, o Options, w *workspace.Workspace) error {
 	}
 	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env))
 	r.Titled(phases.On(w.Plan, w.Run))
-	r.Line("%s", "from "+text.Flat(t.Old.Name))
+	r.Line("%s", "from "+text.Flat(old.Name))
 	r.Line("")
-	r.Table(takeoverTable(t), "")
+	r.Table(old.table(), "")
 	r.Line("")
 	r.Line("%s spent", text.USD(w.Run.Cost.USD))
-	if len(t.Old.Notes) > 0 {
+	if len(old.Notes) > 0 {
 		r.Heading("Not taken over as it was")
-		for _, n := range t.Old.Notes {
+		for _, n := range old.Notes {
 			r.Line("  %s: %s", text.Flat(n.What), text.Flat(n.Why))
 		}
 	}
@@ -299,22 +290,22 @@ func Tell(t *takeover, o Options, w *workspace.Workspace) error {
 		return nil
 	}
 	start := "It starts where the older branch ends, which stays as it is."
-	if t.Old.Base == "" {
+	if old.Base == "" {
 		start = "It starts at what is checked out."
 	}
 	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), start)
-	goOn(r, w.Run, t.Old)
+	goOn(r, w.Run, old)
 	return nil
 }
 
-// takeoverTable shows what became of each phase.
-func takeoverTable(t *takeover) *text.Table {
+// table shows what became of each phase.
+func (old *olderRun) table() *text.Table {
 	out := &text.Table{}
 	out.Add("", "phase", "was", "is", "artifact")
-	for _, p := range t.Taken {
+	for _, p := range old.taken {
 		files := slices.Sorted(maps.Keys(p.Artifacts))
 		for i, f := range files {
-			files[i] = strings.TrimPrefix(f, t.Old.Top+"/")
+			files[i] = strings.TrimPrefix(f, old.Top+"/")
 		}
 		out.Add(view.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), text.Flat(strings.Join(files, " ")))
 	}

@@ -3,6 +3,7 @@ package legacy
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -44,9 +45,6 @@ type record struct {
 	GitHub    metadata.GitHubIntegration `json:"github_integration"`
 	Documents map[string]string          `json:"external_documents"`
 	CreatedAt time.Time                  `json:"created_at"`
-	Title     jsontext.Value             `json:"issue_title"`   // GitHub has a better one
-	Current   jsontext.Value             `json:"current_phase"` // the phases tell it
-	UpdatedAt jsontext.Value             `json:"updated_at"`
 	Others    map[string]jsontext.Value  `json:",embed"`
 }
 
@@ -75,11 +73,16 @@ func (id *issueID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// olderRun is a run of the older system, as it was found.
+// olderRun is a run of the older system, as it was found, and what became of it.
 type olderRun struct {
 	record
-	place
+	Name  string // of the record, as errors name it
+	said  string // the same without a folder of this machine, as the new record names it
+	Top   string // the run's folder, from the top of the repository
+	files fs.FS  // that folder
+	Base  string // branch that the new one starts from; empty: what is checked out
 	Notes []note
+	taken []takenPhase
 }
 
 // note says what was not taken over as it was, and why. It never repeats a value: one may hold a secret.
@@ -149,8 +152,9 @@ func (old *olderRun) tidy() {
 			delete(old.Documents, name)
 		}
 	}
+	told := []string{"issue_title", "current_phase", "updated_at"} // GitHub has a better title, and the phases tell the rest
 	for name, value := range old.Others {
-		if !slices.Contains([]string{"null", `""`, "[]", "{}"}, string(value)) {
+		if !slices.Contains(told, name) && !slices.Contains([]string{"null", `""`, "[]", "{}"}, string(value)) {
 			old.note(name, "stays in the older record")
 		}
 	}
@@ -176,13 +180,6 @@ func (old *olderRun) sentBack(name string) (by, why string) {
 // importedAgent is the agent of attempts of the older system: who did them is not known.
 const importedAgent = "imported"
 
-// takeover makes a fresh run one that goes on from where an older run is.
-type takeover struct {
-	w     *workspace.Workspace
-	Old   *olderRun
-	Taken []takenPhase
-}
-
 // takenPhase says what became of a phase.
 type takenPhase struct {
 	Name      string               `json:"name"`
@@ -193,8 +190,7 @@ type takenPhase struct {
 
 // TakeOver fills the record of the workspace, and the files of its first
 // commit, with what an older run has.
-func TakeOver(w *workspace.Workspace, old *olderRun) (*takeover, error) {
-	t := &takeover{w: w, Old: old}
+func (old *olderRun) TakeOver(w *workspace.Workspace) error {
 	run := &w.Run
 	if !old.CreatedAt.IsZero() && old.CreatedAt.Before(run.UpdatedAt) {
 		run.CreatedAt = old.CreatedAt.UTC()
@@ -203,8 +199,8 @@ func TakeOver(w *workspace.Workspace, old *olderRun) (*takeover, error) {
 	run.DesignDecisions, run.Cost, run.ExternalDocuments = old.Design, old.Cost, old.Documents
 	run.PRNumber, run.PRURL, run.GitHubIntegration = old.PRNumber, old.PRURL, old.GitHub
 	for _, p := range w.Plan.Phases {
-		if err := t.phase(&p, w.Env.Now().UTC()); err != nil {
-			return nil, fmt.Errorf("phase %s of %s: %w", p.Name, old.Name, err)
+		if err := old.phase(w, &p, w.Env.Now().UTC()); err != nil {
+			return fmt.Errorf("phase %s of %s: %w", p.Name, old.Name, err)
 		}
 	}
 	for name := range old.Phases {
@@ -213,27 +209,27 @@ func TakeOver(w *workspace.Workspace, old *olderRun) (*takeover, error) {
 		}
 	}
 	slices.SortStableFunc(old.Notes, func(a, b note) int { return strings.Compare(a.What, b.What) })
-	t.stand(w.Env.Now())
+	old.stand(&w.Run, w.Env.Now())
 	if err := run.Check(); err != nil {
-		return nil, fmt.Errorf("%s cannot be taken over: %w", old.Name, err)
+		return fmt.Errorf("%s cannot be taken over: %w", old.Name, err)
 	}
-	return t, nil
+	return nil
 }
 
 // phase takes over one phase: what is completed with its artifact, and else the reason for
 // which it is done again.
-func (t *takeover) phase(p *pipelines.Phase, now time.Time) error {
-	rec, was := t.w.Run.Phase(p.Name), t.Old.Phases[p.Name]
+func (old *olderRun) phase(w *workspace.Workspace, p *pipelines.Phase, now time.Time) error {
+	rec, was := w.Run.Phase(p.Name), old.Phases[p.Name]
 	row := takenPhase{Name: p.Name, Artifacts: map[string]string{}}
 	defer func() {
 		row.Status = rec.Status
-		t.Taken = append(t.Taken, row)
+		old.taken = append(old.taken, row)
 	}()
 	if was == nil {
 		return nil
 	}
 	row.Was = was.Status
-	review, err := t.Old.review(p.Name)
+	review, err := old.review(p.Name)
 	if err != nil {
 		return err
 	}
@@ -242,30 +238,30 @@ func (t *takeover) phase(p *pipelines.Phase, now time.Time) error {
 		rec.Status = metadata.PhaseSkipped
 		return nil
 	case metadata.PhaseCompleted:
-		docs, err := t.Old.documents(p.Name, was.Outputs)
+		docs, err := old.documents(p.Name, was.Outputs)
 		if err != nil {
 			return err
 		}
 		if len(docs) > 0 {
-			t.completed(p, was, docs, row.Artifacts)
+			old.completed(w, p, was, docs, row.Artifacts)
 			if review != "" {
-				t.w.Frozen[path.Join(phases.Folder(t.w.Run.IssueNumber), p.Folder, phases.ReviewFile)] = []byte(review)
+				w.Frozen[path.Join(phases.Folder(w.Run.IssueNumber), p.Folder, phases.ReviewFile)] = []byte(review)
 			}
 			return nil
 		}
-		t.Old.note("phases."+p.Name, "is completed, but no artifact of it is there: it is done again")
+		old.note("phases."+p.Name, "is completed, but no artifact of it is there: it is done again")
 	case metadata.PhaseInProgress, metadata.PhaseFailed:
-		t.Old.note("phases."+p.Name, "is %s: it is done again", text.Words(was.Status))
+		old.note("phases."+p.Name, "is %s: it is done again", text.Words(was.Status))
 	}
-	t.sendBack(rec, review, now)
+	old.sendBack(&w.Run, rec, review, now)
 	return nil
 }
 
 // sendBack has a phase told why it is done again: who sent it back, and what the newest review of a
 // phase that was not completed says.
-func (t *takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
-	by, why := t.Old.sentBack(rec.Name)
-	if was := t.Old.Phases[rec.Name].Status; review != "" && (was == metadata.PhaseInProgress || was == metadata.PhaseFailed) {
+func (old *olderRun) sendBack(run *metadata.Run, rec *metadata.Phase, review string, at time.Time) {
+	by, why := old.sentBack(rec.Name)
+	if was := old.Phases[rec.Name].Status; review != "" && (was == metadata.PhaseInProgress || was == metadata.PhaseFailed) {
 		const most = 50_000 // characters, which a prompt repeats
 		all := []rune(review)
 		why = strings.TrimSpace(why + "\n\nThe newest review of ai-workflow-agent:\n\n" + string(all[:min(len(all), most)]))
@@ -273,10 +269,9 @@ func (t *takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
 	if why == "" {
 		return
 	}
-	run := &t.w.Run
 	if run.Phase(by) == nil {
 		by = ""
-	} else if docs, err := t.Old.documents(by, nil); err == nil && len(docs) > 0 {
+	} else if docs, err := old.documents(by, nil); err == nil && len(docs) > 0 {
 		why += "\n\nIts artifact is " + docs[0].path
 	}
 	rec.RollbackContext = &metadata.RollbackContext{TriggeredAt: at, FromPhase: by, Reason: why}
@@ -286,8 +281,8 @@ func (t *takeover) sendBack(rec *metadata.Phase, review string, at time.Time) {
 }
 
 // completed takes over what a phase has written, as one attempt.
-func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []document, artifacts map[string]string) {
-	run := &t.w.Run
+func (old *olderRun) completed(w *workspace.Workspace, p *pipelines.Phase, was *olderPhase, docs []document, artifacts map[string]string) {
+	run := &w.Run
 	rec := run.Phase(p.Name)
 	folder := path.Join(phases.Folder(run.IssueNumber), p.Folder)
 	for i, d := range docs {
@@ -296,11 +291,11 @@ func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 			to = path.Join(folder, p.Writes)
 			rec.Digest = phases.DigestOf(d.data)
 		}
-		if _, taken := t.w.Frozen[to]; taken || slices.Contains([]string{phases.ReviewFile, phases.ChecksFile, phases.ReasonFile}, path.Base(to)) {
-			t.Old.note(d.path, "has a name that is taken: it stays where it is")
+		if _, taken := w.Frozen[to]; taken || slices.Contains([]string{phases.ReviewFile, phases.ChecksFile, phases.ReasonFile}, path.Base(to)) {
+			old.note(d.path, "has a name that is taken: it stays where it is")
 			continue
 		}
-		t.w.Frozen[to] = d.data
+		w.Frozen[to] = d.data
 		rec.OutputFiles = append(rec.OutputFiles, to)
 		artifacts[d.path] = to
 	}
@@ -314,7 +309,7 @@ func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 		StartedAt: start, EndedAt: &end, DurationMS: end.Sub(start).Milliseconds(),
 	})
 	rec.Status, rec.StartedAt, rec.CompletedAt, rec.RetryCount, rec.Accepted = metadata.PhaseCompleted, &start, &end, was.Retries, rec.Digest
-	rec.CompletedSteps, rec.Written, rec.Base = []metadata.Step{metadata.Execute}, len(run.Attempts), t.w.Repo.Tip()
+	rec.CompletedSteps, rec.Written, rec.Base = []metadata.Step{metadata.Execute}, len(run.Attempts), w.Repo.Tip()
 	if said := strings.ToLower(was.Review); said != string(metadata.Fail) && metadata.NotOneOf("Ruling", said) == nil {
 		rec.ReviewResult, rec.Round = said, 1
 		rec.CompletedSteps = append(rec.CompletedSteps, metadata.Review)
@@ -322,8 +317,7 @@ func (t *takeover) completed(p *pipelines.Phase, was *olderPhase, docs []documen
 }
 
 // stand says where the whole run is, and that it was taken over.
-func (t *takeover) stand(at time.Time) {
-	run := &t.w.Run
+func (old *olderRun) stand(run *metadata.Run, at time.Time) {
 	// What the older system spent and tried is history: a person has decided
 	// to go on.
 	run.Budget.Since, run.AllowanceFrom = phases.SpentOf(*run), len(run.Attempts)
@@ -332,13 +326,13 @@ func (t *takeover) stand(at time.Time) {
 		run.CurrentPhase = p.Name
 		if p.Status == metadata.PhasePending {
 			run.Status = metadata.Waiting
-			run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Because("taken_over_stop", "from", t.Old.said), Phase: p.Name, At: at}
+			run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Because("taken_over_stop", "from", old.said), Phase: p.Name, At: at}
 			break
 		}
 	}
-	why := metadata.Because("taken_over", "from", t.Old.said)
-	if v := t.Old.Version; v != "" {
-		why = metadata.Because("taken_over_version", "from", t.Old.said, "version", v)
+	why := metadata.Because("taken_over", "from", old.said)
+	if v := old.Version; v != "" {
+		why = metadata.Because("taken_over_version", "from", old.said, "version", v)
 	}
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "import", Why: why})
 }

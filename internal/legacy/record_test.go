@@ -12,7 +12,7 @@ import (
 )
 
 func read(text string) (*olderRun, error) {
-	old := &olderRun{place: place{Name: "old.json"}}
+	old := &olderRun{Name: "old.json"}
 	return old, old.parse([]byte(text))
 }
 

@@ -125,21 +125,12 @@ func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, re
 	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o600); err != nil || !all {
 		return err
 	}
-	for _, err := range []error{keepPage(ctx, j, w, dir), keepTalk(j, w, dir)} {
+	for _, err := range []error{keepPage(ctx, j, w, dir), KeepTalk(j, w)} {
 		if err != nil {
 			warn(err)
 		}
 	}
 	return nil
-}
-
-// KeepTalk leaves there the transcripts that this machine has of the run.
-func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
-	dir, err := j.ResultsDir()
-	if err != nil || dir == "" {
-		return err
-	}
-	return keepTalk(j, w, dir)
 }
 
 func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
@@ -160,7 +151,12 @@ func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir s
 	return nil
 }
 
-func keepTalk(j *environ.Job, w *workspace.Workspace, dir string) error {
+// KeepTalk leaves there the transcripts that this machine has of the run.
+func KeepTalk(j *environ.Job, w *workspace.Workspace) error {
+	dir, err := j.ResultsDir()
+	if err != nil || dir == "" {
+		return err
+	}
 	left, err := agents.CopyTranscripts(agents.TranscriptsFolder(filepath.Dir(w.Repo.Dir())), agents.TranscriptsFolder(dir), resultsMostOfTalk, j.Known)
 	if err != nil {
 		return fmt.Errorf("keep transcripts of the run: %w", err)

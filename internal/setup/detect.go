@@ -268,23 +268,14 @@ func (l *look) ignored() {
 	}
 }
 
-// taskRunner is a program that runs what a repository calls its tasks.
-type taskRunner struct {
-	program string
-	files   []string
-}
-
-// taskRunners are those that are looked for.
-var taskRunners = []taskRunner{
-	{"make", []string{"GNUmakefile", "makefile", "Makefile"}},
-	{"just", []string{"justfile", "Justfile", ".justfile"}},
-}
+// taskRunners are the programs that run what a repository calls its tasks, each before the names of its file.
+var taskRunners = [][]string{{"make", "GNUmakefile", "makefile", "Makefile"}, {"just", "justfile", "Justfile", ".justfile"}}
 
 // tasks takes the task by which the repository itself runs its tests: that says
 // more than what its tools usually do.
 func (l *look) tasks() {
 	for _, runner := range taskRunners {
-		file := l.repo.first(".", runner.files...)
+		program, file := runner[0], l.repo.first(".", runner[1:]...)
 		if file == "" {
 			continue
 		}
@@ -295,13 +286,13 @@ func (l *look) tasks() {
 				continue
 			}
 			if why := unfit(recipe, true); why != "" {
-				l.unused(runner.program+" "+name, why)
+				l.unused(program+" "+name, why)
 				continue
 			}
-			if runner.program == "just" && !slices.Contains(l.found.Needs, "just") {
+			if program == "just" && !slices.Contains(l.found.Needs, "just") {
 				l.found.Needs = append(l.found.Needs, "just")
 			}
-			l.replaceTests(FoundCommand{Name: "test", Run: runner.program + " " + name, Why: file, Timeout: "20m"}, runner.program, l.runBy(recipe))
+			l.replaceTests(FoundCommand{Name: "test", Run: program + " " + name, Why: file, Timeout: "20m"}, program, l.runBy(recipe))
 			return
 		}
 	}

@@ -22,17 +22,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// GateOnly is the command that only says whether there is something to do.
-const GateOnly = "gate"
-
-// EndOnly is the command that only says of a job that has ended early that it has.
-const EndOnly = "end"
-
-// TaskOnly is the command that does one part of a run, beside other jobs.
-const TaskOnly = "task"
-
-// JoinOnly is the command that goes on with a run once its parts were done by jobs.
-const JoinOnly = "join"
+// The commands that workflows alone give.
+const (
+	GateOnly = "gate" // only says whether there is something to do
+	EndOnly  = "end"  // only says of a job that has ended early that it has
+	TaskOnly = "task" // does one part of a run, beside other jobs
+	JoinOnly = "join" // goes on with a run once its parts were done by jobs
+)
 
 // OnlyForms are the commands that no person gives and that need the number of an issue.
 func OnlyForms() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
@@ -215,35 +211,21 @@ func onWork(push *yaml.Node) bool {
 	return len(f.Ignored) > 0 || len(f.Tags)+len(f.NoTags) == 0
 }
 
-// pinned is what is looked at of a package.json and of its lock file.
-type pinned struct {
-	Dependencies map[string]string
-	Packages     map[string]struct{ Dependencies map[string]string }
-}
-
 // pins gives a file of npm that installs some agents. A test holds that no package is needed by two.
 func pins(name string, agents []string) (string, error) {
-	var first []byte
-	var all map[string]any
+	all := map[string]any{}
 	for _, agent := range agents {
 		data, err := agentLocks.ReadFile(path.Join("init_agents", agent, name))
-		if err != nil {
-			return "", err
+		if err != nil || len(agents) == 1 {
+			return string(data), err
 		}
 		var one map[string]any
 		if err := json.Unmarshal(data, &one); err != nil {
 			return "", fmt.Errorf("%s of %s: %w", name, agent, err)
 		}
-		if first == nil {
-			first, all = data, one
-			continue
-		}
 		if at := join(all, one); at != "" {
 			return "", exit.Usagef("%s need different versions of %s, so one folder cannot have both: let another agent review, or take --workflow short", strings.Join(agents, " and "), path.Base(at))
 		}
-	}
-	if len(agents) == 1 {
-		return string(first), nil
 	}
 	joined, err := text.JSON(all)
 	return string(joined), err
@@ -273,7 +255,11 @@ func join(to, from map[string]any) string {
 
 // versions gives the versions of the agent programs that a file of npm names.
 func versions(text string) map[string]string {
-	var p pinned
+	type dependencies struct{ Dependencies map[string]string }
+	var p struct {
+		dependencies
+		Packages map[string]dependencies // of a lock file, itself under no name
+	}
 	if json.Unmarshal([]byte(text), &p) != nil {
 		return nil
 	}

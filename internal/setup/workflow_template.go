@@ -39,9 +39,7 @@ const (
 	// DefaultAgent is the agent that init installs unless it is told another.
 	DefaultAgent = "claude"
 	LocalAction  = "./" // the action is in the repository that uses it
-	// projectPage is where people read about reprise.
-	projectPage = "https://github.com/" + published
-	published   = "reprise-ci/reprise"
+	published    = "reprise-ci/reprise"
 )
 
 // Form is how a workflow file says what its jobs do.
@@ -153,7 +151,9 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
-	flags, calls := flagsFor(unique(agents))+text.If(fans, " --fan-out"), uses
+	all := unique(agents) // with flags that write the same again, beside what init reads in the workflow that is there
+	flags := text.If(all[0] != DefaultAgent, " --agent "+all[0]) + text.Prefixed(" --reviewer ", strings.Join(all[1:], "")) + text.If(fans, " --fan-out")
+	calls := uses
 	if form == Short {
 		repository, version, _ := strings.Cut(uses, "@")
 		calls = repository + "/" + Jobs + "@" + version
@@ -166,30 +166,14 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
 		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Secrets": secrets, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": projectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
+		"Docs": "https://github.com/" + published + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
 	})
 	return stamped(out.String(), environ.Version), err
 }
 
-// flagsFor gives the flags that write the same workflow again, beside what init reads in the one that is there.
-func flagsFor(agents []string) (flags string) {
-	if agents[0] != DefaultAgent {
-		flags += " --agent " + agents[0]
-	}
-	if len(agents) > 1 {
-		flags += " --reviewer " + agents[1]
-	}
-	return flags
-}
-
-// unique leaves out names that are empty or there twice.
-func unique(names []string) (out []string) {
-	for _, name := range names {
-		if name != "" && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
+// unique leaves out names that are empty, or there twice in a row.
+func unique(names []string) []string {
+	return slices.Compact(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" }))
 }
 
 // releaseNumber is the version of a release and its first number.
