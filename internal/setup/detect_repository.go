@@ -3,7 +3,6 @@ package setup
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -25,16 +24,12 @@ const (
 
 // read gives the text of a file, or "" if there is none that can be read.
 func (r repository) read(name string) string {
-	if !r.has(name) {
+	info, err := fs.Stat(r.fs, name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostRead {
 		return ""
 	}
-	f, err := r.fs.Open(name)
+	data, err := fs.ReadFile(r.fs, name)
 	if err != nil {
-		return ""
-	}
-	defer f.Close() // opened for reading
-	data, err := io.ReadAll(io.LimitReader(f, mostRead+1))
-	if err != nil || len(data) > mostRead {
 		return ""
 	}
 	return string(data)
