@@ -183,8 +183,8 @@ if all holds. Whoever rewrites all of it in the same way is not found.`,
 }
 
 func cleanCommand(env environ.Env) *cobra.Command {
-	var repo, id string
-	var yes, asJSON bool
+	var repo string
+	var o runs.Cleaning
 	c := &cobra.Command{
 		Use: "clean [--issue ID]", Short: "Remove what runs that are over have left on this machine",
 		Long: `Remove the work trees, homes of agents, transcripts and temporary folders of runs that are
@@ -193,20 +193,20 @@ before it asks. Branches and records stay, so a run that is taken back later fin
 it needs there, except the sessions of its agents.`,
 		Example: "  reprise clean\n  reprise clean --yes",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if id != "" && metadata.CheckID(id) != nil {
-				return exit.Usagef("%q is no id of an issue", id)
+			if o.Issue != "" && metadata.CheckID(o.Issue) != nil {
+				return exit.Usagef("%q is no id of an issue", o.Issue)
 			}
 			src, err := git.Find(c.Context(), repo)
 			if err != nil {
 				return err
 			}
-			return runs.Clean(c.Context(), env, src, runs.Cleaning{Issue: id, Yes: yes, JSON: asJSON})
+			return runs.Clean(c.Context(), env, src, o)
 		},
 	}
 	repoFlag(c, &repo)
-	c.Flags().StringVar(&id, "issue", "", "only what the run of this issue has left")
-	c.Flags().BoolVar(&yes, "yes", false, "remove it without asking")
-	jsonFlag(c, &asJSON, "what there is to remove, and what was removed,")
+	c.Flags().StringVar(&o.Issue, "issue", "", "only what the run of this issue has left")
+	c.Flags().BoolVar(&o.Yes, "yes", false, "remove it without asking")
+	jsonFlag(c, &o.JSON, "what there is to remove, and what was removed,")
 	return c
 }
 

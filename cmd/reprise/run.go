@@ -372,8 +372,8 @@ func repoFlag(c *cobra.Command, to *string) {
 
 // issueFlag adds the flags that name a repository and the issue of a run in it. The name of that may be left out.
 func issueFlag(c *cobra.Command, repo, to *string) {
-	repoFlag(c, repo)
 	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from; --issue may be left out")
+	repoFlag(c, repo)
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 1:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed" // steers
 	"errors"
 	"fmt"
 	"os"
@@ -31,73 +32,25 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// steersWith gives the commands that change where a run stands and then end, each of which calls do: "reprise run"
-// continues the run.
+//go:embed steers.yaml
+var steers []byte
+
+// steersWith gives the commands that change where a run stands and then end, each of which calls do.
 func steersWith(do func(*cobra.Command, steerRequest) error) (all []*cobra.Command) {
-	for _, form := range []struct {
-		use, short, long, example string
-		flags                     map[string]string // what they say
-	}{
-		{
-			"approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
-			`Approve the phase that the run waits at. Any later change of the
-phase voids the approval. With --commit it is approved only if it has not changed
-since that commit.`,
-			"  reprise approve --issue 7\n  reprise approve --issue 7 --phase design",
-			map[string]string{"phase": "phase to approve (default: the one that waits)", "commit": "the commit that you have looked at"},
-		},
-		{
-			"answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
-			`Answer a question. The agent goes on in its session where there is one.`,
-			"  reprise answer --issue 7 --text \"Yes, keep the table.\"\n  reprise answer --issue 7 --question q2 --text \"Python 3.12\"",
-			map[string]string{"question": "id of the question, such as q1 (default: the only one that is open)", "text": "the answer"},
-		},
-		{
-			"skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
-			`Leave a phase out. A phase that a later one needs cannot be left out.`,
-			"  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
-			map[string]string{"phase": "phase to leave out", "reason": "why, in at most 10,000 characters"},
-		},
-		{
-			"finish --issue ID [--squash]", "Take the folder of a completed run off its branch",
-			`Take the folder of a completed run off its branch, so that a merge brings the work
-alone. With --squash the branch becomes one commit with the title of the pull
-request. The record, and all commits that were there, are kept at
-refs/reprise/records/issue-ID. What is pushed reaches the pull request: CI starts
-again on the new commit. The pull request itself stays as it is, and so a draft
-stays a draft: the job on GitHub makes it ready, when the run is completed there.`,
-			"  reprise finish --issue 7\n  reprise finish --issue 7 --squash", nil,
-		},
-		{
-			"pause --issue ID [--reason TEXT]", "Pause a run; `reprise run` continues it",
-			`Pause a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`,
-			"  reprise pause --issue 7",
-			map[string]string{"reason": "why"},
-		},
-		{
-			"cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
-			`End a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`,
-			"  reprise cancel --issue 7 --reason \"not needed any more\"",
-			map[string]string{"reason": "why"},
-		},
-		{
-			"update --issue ID", "Merge what the base has got since into the branch of a run",
-			`Merge what the base has got since into the branch of a run, at once. Checks of the
-code run again when the run goes on, and conflicts go to an agent then.`,
-			"  reprise update --issue 7", nil,
-		},
-	} {
+	var forms []struct {
+		Use, Short, Long, Example string
+		Flags                     map[string]string // what they say
+	}
+	for _, form := range text.TableIn(forms, steers) {
 		s := &steerRequest{}
-		c := &cobra.Command{Use: form.use, Short: form.short, Long: form.long, Example: form.example}
+		c := &cobra.Command{Use: form.Use, Short: form.Short, Long: form.Long, Example: form.Example}
 		s.Name = c.Name()
 		c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
 		issueFlag(c, &s.Repo, &s.Id)
 		pushFlag(c.Flags(), &s.Push)
 		jsonFlag(c, &s.JSON, "the state that the run is in then")
 		fields := map[string]*string{"phase": &s.Phase, "commit": &s.Commit, "question": &s.Question, "text": &s.Text, "reason": &s.Text}
-		for name, says := range form.flags {
+		for name, says := range form.Flags {
 			c.Flags().StringVar(fields[name], name, "", says)
 		}
 		if s.Name == "finish" {
