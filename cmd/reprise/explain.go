@@ -120,11 +120,11 @@ func explainPlan(ctx context.Context, env environ.Env, o explainOptions) error {
 	for _, names := range d.Closed {
 		_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
 	}
+	shown := view.Settings(d.Plan)
 	if !o.whole {
-		_, err = fmt.Fprint(env.Stdout, terminal.Fold(view.Outline(d.Plan)+"Every setting: the same with --settings\n", terminal.Width(env.Stdout)))
-		return text.Unread(err)
+		shown = terminal.Fold(view.Outline(d.Plan)+"Every setting: the same with --settings\n", terminal.Width(env.Stdout))
 	}
-	_, err = fmt.Fprint(env.Stdout, view.Settings(d.Plan))
+	_, err = fmt.Fprint(env.Stdout, shown)
 	return text.Unread(err)
 }
 

@@ -28,7 +28,7 @@ import (
 // Places are what Open can find.
 func Places() []string { return []string{"artifact", "branch", "issue", "pr", "report"} }
 
-// placeOf gives the path or the address where something of a run can be looked at. An
+// placeOf gives the path or the address where something of a run can be looked at. A report is written first; an
 // artifact is that of a phase, by default of the newest that has one.
 func placeOf(ctx context.Context, r *workspace.Recorded, what, phase string) (string, error) {
 	id := text.Flat(r.Run.IssueNumber)
@@ -45,6 +45,8 @@ func placeOf(ctx context.Context, r *workspace.Recorded, what, phase string) (st
 			return "", exit.Usagef("issue %s came from a file, so it has no address; its text is in %s/%s on the branch of the run", id, phases.Folder(id), phases.IssueFile)
 		}
 		return r.Run.IssueURL, nil
+	case "report":
+		return writeReport(ctx, r)
 	case "pr":
 		if r.Run.PRURL == "" {
 			return "", exit.Usagef("the run of issue %s has no pull request", id)
@@ -150,20 +152,14 @@ func Open(ctx context.Context, r *workspace.Recorded, s Sought) error {
 			what = "pr"
 		}
 	}
-	ours := what == "report"
-	place, err := "", error(nil)
-	if ours {
-		place, err = writeReport(ctx, r)
-	} else {
-		place, err = placeOf(ctx, r, what, s.Phase)
-	}
+	place, err := placeOf(ctx, r, what, s.Phase)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
 		return text.PrintJSON(r.Env.Stdout, map[string]string{"what": what, "place": place})
 	}
-	if _, err := fmt.Fprintln(r.Env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(r.Env.Stdout) || !ours && !opens(place) {
+	if _, err := fmt.Fprintln(r.Env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(r.Env.Stdout) || what != "report" && !opens(place) {
 		return err
 	}
 	return openOnDesktop(ctx, r.Env, place)

@@ -42,9 +42,9 @@ var useLine = regexp.MustCompile(`(?m)^\s*(?:use\s+)?(\.(?:/[A-Za-z0-9_.-]+)*)/?
 
 // goPackages names the packages of a module or, each by itself, of all modules of a
 // workspace, for which Go has had no short form for long.
-func goPackages(l *look, dir string) map[string]string {
+func goPackages(l *look) map[string]string {
 	var all []string
-	for _, m := range useLine.FindAllStringSubmatch(l.repo.read(path.Join(dir, "go.work")), -1) {
+	for _, m := range useLine.FindAllStringSubmatch(l.repo.read(path.Join(l.dir, "go.work")), -1) {
 		all = append(all, m[1]+"/...")
 	}
 	return map[string]string{"packages": cmp.Or(strings.Join(all, " "), "./...")}
@@ -54,11 +54,11 @@ func goPackages(l *look, dir string) map[string]string {
 // files of requirements, and itself with its extras for tests and development. It also
 // names where they are from, the program by which the repository's workflow starts the tests,
 // and the arguments of one that installs for itself.
-func pipPackages(l *look, dir string) map[string]string {
+func pipPackages(l *look) map[string]string {
 	var from []string
 	args := ""
 	for _, file := range []string{"requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements_dev.txt", "requirements-test.txt", "test-requirements.txt", "requirements/dev.txt", "requirements/test.txt"} {
-		if l.repo.has(path.Join(dir, file)) {
+		if l.repo.has(path.Join(l.dir, file)) {
 			args, from = args+" -r "+file, append(from, file)
 		}
 	}
@@ -69,17 +69,17 @@ func pipPackages(l *look, dir string) map[string]string {
 		}
 		Build map[string]any `toml:"build-system"`
 	}
-	_ = toml.Unmarshal([]byte(l.repo.read(path.Join(dir, "pyproject.toml"))), &p) // what can be read of it counts
-	itself := l.repo.first(dir, "pyproject.toml", "setup.py")
+	_ = toml.Unmarshal([]byte(l.repo.read(path.Join(l.dir, "pyproject.toml"))), &p) // what can be read of it counts
+	itself := l.repo.first(l.dir, "pyproject.toml", "setup.py")
 	if p.Build == nil && p.Project.Name == "" {
-		itself = l.repo.first(dir, "setup.py")
+		itself = l.repo.first(l.dir, "setup.py")
 	}
 	if itself != "" {
 		extras := slices.DeleteFunc([]string{"test", "tests", "testing", "dev"}, func(name string) bool { return p.Project.Optional[name] == nil })
 		args, from = args+" -e "+cmp.Or(text.If(len(extras) > 0, "'.["+strings.Join(extras, ",")+"]'"), "."), append(from, itself)
 	}
 	words := map[string]string{"packages": args, "from": strings.Join(from, ", ")}
-	if i := slices.IndexFunc(l.workflows, func(s step) bool { return toolOf(s.run) == "python" && s.dir == dir }); i >= 0 {
+	if i := slices.IndexFunc(l.workflows, func(s step) bool { return toolOf(s.run) == "python" && s.dir == l.dir }); i >= 0 {
 		command, _, _ := strings.Cut(l.workflows[i].run, " -- ")
 		words["starts"], words["envs"], _ = strings.Cut(command+" ", " ")
 	}
@@ -88,7 +88,7 @@ func pipPackages(l *look, dir string) map[string]string {
 
 // mavenRepositories gives the hosts of the repositories that a project of Maven names.
 // Other addresses in it, such as the one to publish to, are not among them.
-func mavenRepositories(l *look, dir string) map[string]string {
+func mavenRepositories(l *look) map[string]string {
 	type repositories struct {
 		All     []string `xml:"repositories>repository>url"`
 		Plugins []string `xml:"pluginRepositories>pluginRepository>url"`
@@ -97,7 +97,7 @@ func mavenRepositories(l *look, dir string) map[string]string {
 		repositories
 		Profiles []repositories `xml:"profiles>profile"`
 	}
-	_ = xml.Unmarshal([]byte(l.repo.read(path.Join(dir, "pom.xml"))), &project) // what can be read of it counts
+	_ = xml.Unmarshal([]byte(l.repo.read(path.Join(l.dir, "pom.xml"))), &project) // what can be read of it counts
 	var hosts []string
 	for _, from := range append([]repositories{project.repositories}, project.Profiles...) {
 		for _, address := range append(from.All, from.Plugins...) {
@@ -120,10 +120,10 @@ var plainHost = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?
 
 // fetches gives the hosts that a package manager fetches from: the usual ones, and
 // those that files in the folder name.
-func (l *look) fetches(dir string, usual []string, files ...string) []string {
+func (l *look) fetches(usual []string, files ...string) []string {
 	for _, file := range files {
 		if !path.IsAbs(file) { // else from the top of the repository
-			file = path.Join(dir, file)
+			file = path.Join(l.dir, file)
 		}
 		for _, m := range namedHost.FindAllStringSubmatch(l.repo.read(strings.TrimPrefix(file, "/")), -1) {
 			usual = l.named(usual, m[1])
@@ -182,7 +182,7 @@ func (l *look) each(tool recipe) {
 	for _, dir := range l.repo.folders() {
 		if !slices.ContainsFunc(whole, func(w string) bool { return w == "." || strings.HasPrefix(dir, w+"/") }) {
 			l.dir = dir
-			if l.takes(dir, tool) {
+			if l.takes(tool) {
 				whole = append(whole, dir)
 			}
 		}

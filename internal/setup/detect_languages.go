@@ -64,7 +64,7 @@ var known = sync.OnceValue(func() languages { return text.TableIn(languages{}, l
 func usualHosts(of string) []string { return slices.Clone(known().Hosts[of]) }
 
 // facts are words of tools that take more than a look for a file.
-var facts = map[string]func(*look, string) map[string]string{"go": goPackages, "python": pipPackages, "maven": mavenRepositories}
+var facts = map[string]func(*look) map[string]string{"go": goPackages, "python": pipPackages, "maven": mavenRepositories}
 
 // project is one of a tool that is being looked at.
 type project struct {
@@ -74,27 +74,27 @@ type project struct {
 }
 
 // takes looks for a project of a tool in a folder, and takes what checks it. It reports whether there is one.
-func (l *look) takes(dir string, r recipe) bool {
+func (l *look) takes(r recipe) bool {
 	if r.Tool == "node" {
-		return node(l, dir)
+		return node(l)
 	}
 	var manifest string
 	for _, pattern := range r.Manifest {
-		names := slices.DeleteFunc(l.repo.matching(dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
+		names := slices.DeleteFunc(l.repo.matching(l.dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
 		manifest = cmp.Or(manifest, strings.Join(names[:min(len(names), 1)], ""))
 	}
 	if manifest == "" {
 		return false
 	}
-	if path.Ext(manifest) == ".toml" && toml.Unmarshal([]byte(l.repo.read(path.Join(dir, manifest))), new(map[string]any)) != nil {
-		l.unused(path.Join(dir, manifest), "it cannot be read")
+	if path.Ext(manifest) == ".toml" && toml.Unmarshal([]byte(l.repo.read(path.Join(l.dir, manifest))), new(map[string]any)) != nil {
+		l.unused(path.Join(l.dir, manifest), "it cannot be read")
 		return true
 	}
 	p := project{l, r, map[string]string{}}
 	if more := facts[r.Tool]; more != nil {
-		p.words = more(l, dir)
+		p.words = more(l)
 	}
-	p.words["manifest"], p.words["at"] = manifest, path.Join(dir, manifest)
+	p.words["manifest"], p.words["at"] = manifest, path.Join(l.dir, manifest)
 	for _, w := range r.Words {
 		if _, has := p.words[w.Name]; !has && p.fits(w.condition) {
 			p.words[w.Name] = p.put(w.Is)
@@ -152,7 +152,7 @@ func (p project) commands() {
 		case "setup":
 			taken = p.add(&p.found.Setup, c.Name, run, why)
 			taken.Leaves = c.Leaves
-			taken.Hosts = append(p.fetches(p.dir, usualHosts(c.Hosts), c.Named...), strings.Fields(p.put(c.Besides))...)
+			taken.Hosts = append(p.fetches(usualHosts(c.Hosts), c.Named...), strings.Fields(p.put(c.Besides))...)
 		case "check":
 			taken = p.add(&p.found.Checks, c.Name, run, why)
 		case "test":
@@ -183,25 +183,25 @@ type manager struct {
 }
 
 // node looks for a package of Node.js.
-func node(l *look, dir string) bool {
+func node(l *look) bool {
 	var m manifest
-	manifestText := l.repo.read(path.Join(dir, "package.json"))
+	manifestText := l.repo.read(path.Join(l.dir, "package.json"))
 	if manifestText == "" {
 		return false
 	}
 	if err := json.Unmarshal([]byte(manifestText), &m); err != nil {
-		l.unused(path.Join(dir, "package.json"), "it cannot be read")
+		l.unused(path.Join(l.dir, "package.json"), "it cannot be read")
 		return false
 	}
-	pm := l.manager(dir, m)
+	pm := l.manager(m)
 	if pm.lock != "" || strings.Contains(manifestText, `ependencies"`) {
 		setup := l.add(&l.found.Setup, "node-modules", pm.program+" "+pm.install, "package.json"+text.If(pm.lock != "", " and "+pm.lock))
-		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.fetches(dir, pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
+		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.fetches(pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
 		if pm.program == "yarn" && strings.Contains(pm.install, "immutable") {
 			setup.Leaves = append(setup.Leaves, ".yarn", ".pnp.cjs", ".pnp.loader.mjs")
 		}
 	}
-	workspace, inner := l.workspace(dir, m)
+	workspace, inner := l.workspace(m)
 	tested := l.scripts(pm, m, workspace, inner)
 	return workspace != "" || tested
 }
@@ -253,7 +253,7 @@ var exactManager = regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z
 
 // manager finds out which package manager a package uses: the one it names, or
 // the one whose lock file there is.
-func (l *look) manager(dir string, m manifest) manager {
+func (l *look) manager(m manifest) manager {
 	name, major := "", ""
 	if named := exactManager.FindStringSubmatch(m.PackageManager); named != nil {
 		name, major = named[1], named[2]
@@ -262,7 +262,7 @@ func (l *look) manager(dir string, m manifest) manager {
 	of := []string{"pnpm", "yarn", "bun", "bun", "npm", "npm"}
 	lock := ""
 	for i, file := range locks {
-		if (name == "" || name == of[i]) && l.repo.has(path.Join(dir, file)) {
+		if (name == "" || name == of[i]) && l.repo.has(path.Join(l.dir, file)) {
 			name, lock = of[i], file
 			break
 		}
@@ -271,11 +271,11 @@ func (l *look) manager(dir string, m manifest) manager {
 	switch name {
 	case "pnpm":
 		if major == "" {
-			l.byNpm("pnpm", pnpmFor(l.repo.read(path.Join(dir, lock))), cmp.Or(lock, "pnpm-workspace.yaml"))
+			l.byNpm("pnpm", pnpmFor(l.repo.read(path.Join(l.dir, lock))), cmp.Or(lock, "pnpm-workspace.yaml"))
 		} // else corepack, which comes with Node.js, fetches the version that is named
 		return manager{cmp.Or(text.If(major != "", "corepack pnpm"), "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", usualHosts("npm")}
 	case "yarn":
-		newer := major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml"))
+		newer := major > "1" || l.repo.has(path.Join(l.dir, ".yarnrc.yml"))
 		return manager{cmp.Or(text.If(newer && major != "", "corepack yarn"), "yarn"), frozen(cmp.Or(text.If(newer, "install --immutable"), "install --frozen-lockfile"), "install"), lock, "", usualHosts("yarn")}
 	case "bun":
 		l.byNpm("bun", "", cmp.Or(lock, "package.json"))
@@ -297,9 +297,9 @@ var pnpmLock = regexp.MustCompile(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
 
 // workspace gives the file that makes a package the top of a workspace, and the
 // scripts that its packages have; "" if it is none.
-func (l *look) workspace(dir string, m manifest) (file string, scripts map[string]bool) {
+func (l *look) workspace(m manifest) (file string, scripts map[string]bool) {
 	switch {
-	case l.repo.has(path.Join(dir, "pnpm-workspace.yaml")):
+	case l.repo.has(path.Join(l.dir, "pnpm-workspace.yaml")):
 		file = "pnpm-workspace.yaml"
 	case len(m.Workspaces) > 0 && string(m.Workspaces) != "null":
 		file = "package.json"
@@ -308,7 +308,7 @@ func (l *look) workspace(dir string, m manifest) (file string, scripts map[strin
 	if file == "" {
 		return "", scripts
 	}
-	for _, d := range l.repo.below(dir) {
+	for _, d := range l.repo.below(l.dir) {
 		var inner manifest
 		if err := json.Unmarshal([]byte(l.repo.read(path.Join(d, "package.json"))), &inner); err != nil {
 			continue
