@@ -257,7 +257,6 @@ func (s runSession) farewell(out io.Writer, run metadata.Run) {
 	}
 }
 
-// ending says how a run ended.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c, "statuses", string(run.Status))

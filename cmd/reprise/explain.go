@@ -88,7 +88,6 @@ prompt.`,
 	return c
 }
 
-// drawGraph draws the graph of a pipeline.
 func drawGraph(ctx context.Context, env environ.Env, o explainOptions) error {
 	drawn, err := runs.Drawn(ctx, env, o.Options)
 	if err != nil {

@@ -199,7 +199,6 @@ func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) (texts 
 	return texts, text.Unread(err)
 }
 
-// wrote names the files that were written.
 func wrote(texts []setup.GeneratedFile) string {
 	if len(texts) == 0 {
 		return "All that init would write is up to date"

@@ -83,7 +83,6 @@ Markdown, JSON or plain text.`,
 	return c
 }
 
-// showStatus shows where a run is.
 func showStatus(ctx context.Context, r *workspace.Recorded, asJSON bool) error {
 	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, r.Env, r.Source, r.Run)
 	if asJSON {
@@ -189,7 +188,6 @@ A file that is there is replaced, whole or not at all.`,
 	return c
 }
 
-// reportAll writes the pages of all runs.
 func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSON bool) error {
 	if id != "" || dir == "-" {
 		return exit.Usagef("--all writes the pages of all runs into a folder: leave --issue out, and name a folder with -o")

@@ -187,7 +187,6 @@ func (a automatic) tell(o rollbackRequest, w *workspace.Workspace) error {
 	return exit.Code(exit.Waiting)
 }
 
-// show prints it for people.
 func (a automatic) show(w *workspace.Workspace) {
 	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env)).In(w.Run.Language)
 	if a.Diagnosis == nil {

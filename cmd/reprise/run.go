@@ -365,7 +365,6 @@ func (s runSession) log() io.Writer {
 	return s.Env.Stdout
 }
 
-// repoFlag adds the flag that names the repository.
 func repoFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
 }

@@ -127,7 +127,6 @@ func trouble(name string, err error) Check {
 	return lacking(name, found, do)
 }
 
-// reached says what is known of the repository.
 func (c *forgeCheck) reached() (out []Check) {
 	r := c.repository
 	found := r.FullName + " at " + c.forge.Host

@@ -30,7 +30,6 @@ import (
 // the form that is asked for, and that takes settings from its environment.
 const leastGit = "2.31"
 
-// secrets looks at the secrets of the environment.
 func (x *examination) secrets(context.Context) []Check {
 	names := secrets.Short(x.env.Secrets())
 	if len(names) == 0 {
@@ -39,7 +38,6 @@ func (x *examination) secrets(context.Context) []Check {
 	return []Check{hinted("secrets", fmt.Sprintf("%s: shorter than %d characters, so the value is not looked for", strings.Join(names, ", "), secrets.MinLength), "give the variable another name if it holds no secret")}
 }
 
-// git looks at the git program.
 func (x *examination) git(ctx context.Context) []Check {
 	path, err := exec.LookPath("git")
 	if err != nil {

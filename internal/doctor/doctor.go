@@ -92,9 +92,6 @@ func (x *examination) forge(ctx context.Context) []Check {
 		number = "" // the run has it
 	}
 	checks := x.workflowFiles(ctx)
-	if ctx.Err() != nil {
-		return checks
-	}
 	more, is := Forge(ctx, x.env, x.src, number)
 	if is != nil {
 		x.is = *is

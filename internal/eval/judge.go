@@ -204,7 +204,6 @@ func misses(want, got cue.Value, path string) (found []string) {
 	return found
 }
 
-// fieldPath is the path of a field.
 func fieldPath(path, name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return path + "[" + strconv.Quote(name) + "]"

@@ -72,7 +72,6 @@ func (r report) allSolved() bool {
 	return r.Missing == 0 && !slices.ContainsFunc(r.Results, func(one result) bool { return !one.Solved })
 }
 
-// show prints the report for people.
 func (r report) show(out terminal.Report) {
 	if r.Reviews != nil {
 		r.showReviews(out)
@@ -204,7 +203,6 @@ func openResults(ctx context.Context, dir string) (*results, error) {
 
 func (r *results) close() error { return folders.FreeLock(r.lock) }
 
-// forget removes all that is known.
 func (r *results) forget() error {
 	var failed []error
 	for _, part := range []string{"trials", "cases", "work", "homes"} {
@@ -341,7 +339,6 @@ func (r report) junit() string {
 	return b.String() + "</testsuites>\n"
 }
 
-// inXML is a text as XML has it.
 func inXML(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a builder takes all

@@ -221,7 +221,6 @@ func (c Case) fetch(ctx context.Context, g repository) error {
 	return g.all(ctx, []string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", c.Repo, commit}, []string{"reset", "--quiet", "--hard", "FETCH_HEAD"})
 }
 
-// plant puts the mistakes in.
 func (c Case) plant(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -42,7 +42,6 @@ type worth struct {
 	Silent    []silent `json:"no_verdict"` // reviews that count nowhere else
 }
 
-// refusals counts the reviews that refused the work.
 func (w worth) refusals() int { return w.Found + w.Beside + w.Wolf }
 
 // Mutation is a mistake that is planted: one text in a file in place of another. Without a file it is

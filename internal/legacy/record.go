@@ -95,7 +95,6 @@ func (old *olderRun) note(what, format string, args ...any) {
 	old.Notes = append(old.Notes, note{what, fmt.Sprintf(format, args...)})
 }
 
-// parse reads a metadata.json of the older system.
 func (old *olderRun) parse(data []byte) error {
 	if err := json.Unmarshal(data, &old.record); err != nil {
 		return metadata.DecodingMistake(data, old.Name, err)

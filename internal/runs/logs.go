@@ -64,7 +64,6 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	return l.show(asked)
 }
 
-// logs shows transcripts.
 type logs struct {
 	env     environ.Env
 	o       LogOptions
@@ -146,11 +145,17 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 		at = attempts[len(attempts)-1] - 1
 	}
 	var t *agents.TranscriptReader // of attempt at; nil: it has none
+	done := func() {
+		if t != nil {
+			_ = t.Close() // opened for reading
+		}
+	}
+	defer done()
 	for {
 		added := false
 		if t != nil {
 			if added, err = l.more(t, at); err != nil {
-				return errors.Join(err, t.Close())
+				return err
 			}
 		}
 		next, err := l.after(at)
@@ -158,18 +163,13 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 		case err != nil:
 			return err
 		case next != 0 && !added:
-			if t != nil {
-				_ = t.Close() // opened for reading
-			}
+			done()
 			if t, err = agents.OpenTranscript(l.dir, next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			at = next
 			continue
 		case over && !added:
-			if t != nil {
-				_ = t.Close() // opened for reading
-			}
 			return nil
 		}
 		if now := l.env.Now(); now.Sub(looked) >= lookEvery {

@@ -74,7 +74,6 @@ type PromptQuery struct {
 
 // ShowPrompt prints a prompt as it would be sent, for the run as it stands.
 func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a PromptQuery) (err error) {
-	phase, step := a.Phase, a.Step
 	if o.File != "" && o.Id != "" {
 		return exit.Usagef("--issue-file names an issue that would begin, --issue one that has a run: give one of them")
 	}
@@ -102,22 +101,22 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 		return err
 	}
 	e.Tree = treeAt{w.Repo.At(w.Run.BaseCommit), filepath.Join(root, "tree")}
-	p := w.Plan.Phase(phase)
+	p := w.Plan.Phase(a.Phase)
 	if p == nil {
-		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: pipelines.NamesOf(w.Plan.Phases)}))
+		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: a.Phase, Known: pipelines.NamesOf(w.Plan.Phases)}))
 	}
-	if !slices.Contains(metadata.AgentSteps(), metadata.Step(step)) {
-		return exit.Usagef("there is no step %q; the steps are execute, review, revise", step)
+	if !slices.Contains(metadata.AgentSteps(), metadata.Step(a.Step)) {
+		return exit.Usagef("there is no step %q; the steps are execute, review, revise", a.Step)
 	}
 	d := phases.Decide(phases.On(w.Plan, w.Run))
-	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
-		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(phases.On(w.Plan, w.Run), p, metadata.Step(step)).Agent}
+	if d.Phase != a.Phase || string(d.Do) != a.Step { // not what comes next, but what would be said now
+		d = phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: phases.SettingsIn(phases.On(w.Plan, w.Run), p, metadata.Step(a.Step)).Agent}
 	}
 	prompt, err := e.Prompt(ctx, w.Run, d)
 	switch {
 	case err != nil:
 	case a.JSON:
-		err = text.PrintJSON(env.Stdout, map[string]string{"phase": phase, "step": step, "agent": d.Agent, "prompt": prompt})
+		err = text.PrintJSON(env.Stdout, map[string]string{"phase": a.Phase, "step": a.Step, "agent": d.Agent, "prompt": prompt})
 	default:
 		if environ.IsTerminal(env.Stdout) { // of which nothing is ours, not even the colours
 			prompt = text.Visible(prompt)

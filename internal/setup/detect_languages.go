@@ -104,7 +104,6 @@ func (l *look) takes(r recipe) bool {
 	return true
 }
 
-// put puts words into a text.
 func (p project) put(text string) string {
 	return os.Expand(text, func(name string) string { return p.words[name] })
 }
@@ -182,7 +181,6 @@ type manager struct {
 	hosts   []string
 }
 
-// node looks for a package of Node.js.
 func node(l *look) bool {
 	var m manifest
 	manifestText := l.repo.read(path.Join(l.dir, "package.json"))
