@@ -136,9 +136,16 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if err := setup.WriteFiles(root, texts); err != nil {
 		return err
 	}
-	said := wrote(texts)
-	if len(files) == 0 {
+	said := "All that init would write is up to date"
+	var names []string
+	for _, f := range texts {
+		names = append(names, f.Name)
+	}
+	switch {
+	case len(files) == 0:
 		said = "Nothing was written"
+	case len(texts) > 0:
+		said = "Wrote " + strings.Join(names, ", ")
 	}
 	_, err = fmt.Fprint(env.Stdout, terminal.Fold(said, terminal.Width(env.Stdout))+".\n\n"+nextSteps(ctx, env, o, src, root, files, texts))
 	return text.Unread(err)
@@ -197,17 +204,6 @@ func toWrite(env environ.Env, changes []setup.FileChange, o initOptions) (texts 
 		_, err = fmt.Fprintln(env.Stdout, "Nothing was written: this is a dry run.")
 	}
 	return texts, text.Unread(err)
-}
-
-func wrote(texts []setup.GeneratedFile) string {
-	if len(texts) == 0 {
-		return "All that init would write is up to date"
-	}
-	var names []string
-	for _, f := range texts {
-		names = append(names, f.Name)
-	}
-	return "Wrote " + strings.Join(names, ", ")
 }
 
 // tellFound says what was found in the repository, and why it counts, on a terminal of so many cells; 0 is none.

@@ -131,10 +131,9 @@ in their artifacts: download these into a folder and name it with --from. With t
 issue, too, attempts have the numbers of its run; jobs that did parts at the same time
 each counted for themselves.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
 			var r *workspace.Recorded
 			if id != "" || o.From == "" {
-				var err error
 				if r, err = workspace.Look(c.Context(), env, repo, id); err != nil {
 					return err
 				}

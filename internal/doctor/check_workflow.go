@@ -224,10 +224,7 @@ func defaultToken() []Check {
 
 // valueOf gives what a mapping has under a key, or "".
 func valueOf(n yaml.Node, key string) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1].Value
-		}
-	}
-	return ""
+	var in map[string]yaml.Node
+	_ = n.Decode(&in) // what is no mapping has no keys
+	return in[key].Value
 }
