@@ -30,16 +30,14 @@ import (
 // nothing is switched off: a program that is killed leaves a terminal that
 // works.
 type liveView struct {
-	w      io.Writer
+	canvas Canvas
 	others []*safeWriter // by which the program writes to the terminal meanwhile
 
 	mu     sync.Mutex
 	screen screen   // what to draw next
 	above  []string // what to print above it
 
-	drawn []string // what stands on the terminal, at this width
-	width int
-	rung  bool // it has called the person, as the run goes no further
+	rung bool // it has called the person, as the run goes no further
 
 	stop, done chan struct{}
 	once       sync.Once
@@ -47,7 +45,7 @@ type liveView struct {
 
 // newLiveView starts to draw.
 func newLiveView(w io.Writer, o Options) *liveView {
-	v := &liveView{w: drawing(w), screen: screen{Options: o}, stop: make(chan struct{}), done: make(chan struct{})}
+	v := &liveView{canvas: Canvas{w: drawing(w)}, screen: screen{Options: o}, stop: make(chan struct{}), done: make(chan struct{})}
 	for _, other := range []io.Writer{w, o.Messages} {
 		if s, ok := other.(*safeWriter); ok {
 			v.others = append(v.others, s)
@@ -119,27 +117,18 @@ func (v *liveView) draw(last bool) {
 	if s.Height > 0 { // lines that have left the terminal could not be drawn over
 		lines = lines[max(len(lines)-s.Height, 0):]
 	}
-	// What cannot be drawn never stops the work.
-	_, _ = io.WriteString(v.w, repaint(v.drawn, above, lines, s.Width, s.Width != v.width))
-	v.drawn, v.width = lines, s.Width
+	v.canvas.repaint(above, lines, s.Width)
 	if s.Stopped != nil && !v.rung && s.Run.Status != metadata.Interrupted { // that was the person
 		v.rung = true
-		_, _ = io.WriteString(v.w, ring(s.Run))
+		v.canvas.Ring(s.Run)
 	}
-}
-
-// ring calls a person: with a bell, and with a message where the terminal has a desktop
-// to show it on. A terminal that knows no such message shows nothing.
-func ring(run metadata.Run) string {
-	said := "reprise: #" + text.Flat(run.IssueNumber) + " " + text.Words(run.Status) + ": " + text.Flat(run.IssueTitle)
-	return "\a" + ansi.Notify(text.Cut(said, 200))
 }
 
 // next takes what there is to draw and to print now.
 func (v *liveView) next(last bool) (screen, []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if width, height, ok := sizeOf(v.w); ok {
+	if width, height := sizeOf(v.canvas.w); width > 0 {
 		v.screen.Width, v.screen.Height = width, max(height-1, 1) // the cursor needs a line
 	}
 	v.screen.Now, v.screen.Closed = time.Now(), last
@@ -149,15 +138,15 @@ func (v *liveView) next(last bool) (screen, []string) {
 	return v.screen, above
 }
 
-// repaint gives what makes a terminal that shows drawn show lines instead, and
-// what is done above them. The cursor is below the picture before and after.
-func repaint(drawn, above, lines []string, width int, resized bool) string {
+// repaint makes a terminal show lines in place of those before, and what is done above
+// them. The cursor is below the picture before and after.
+func (c *Canvas) repaint(above, lines []string, width int) {
 	var b strings.Builder
 	b.WriteString(ansi.HideCursor + "\r")
-	n := linesTaken(drawn, width)
+	n := linesTaken(c.drawn, width)
 	switch {
 	case n == 0:
-	case len(above) > 0 || resized:
+	case len(above) > 0 || width != c.width:
 		// Not all at once: a terminal may take that for a screen to be kept
 		// in what it has scrolled away.
 		b.WriteString(strings.Repeat(ansi.CursorUp(1)+ansi.EraseEntireLine, n))
@@ -180,7 +169,8 @@ func repaint(drawn, above, lines []string, width int, resized bool) string {
 		b.WriteString("\r\n")
 	}
 	b.WriteString(ansi.EraseScreenBelow + ansi.SetModeAutoWrap + ansi.ShowCursor)
-	return b.String()
+	_, _ = io.WriteString(c.w, b.String()) // what cannot be drawn never stops the work
+	c.drawn, c.width = lines, width
 }
 
 // linesTaken says how many lines of a terminal the lines of a picture take up. A
@@ -199,7 +189,7 @@ func linesTaken(lines []string, width int) int {
 // that were drawn before. Their texts have to be harmless: they are not looked at.
 type Canvas struct {
 	w     io.Writer
-	drawn []string
+	drawn []string // what stands on the terminal, at this width
 	width int
 }
 
@@ -213,21 +203,21 @@ func NewCanvas(w io.Writer) *Canvas {
 
 // Draw shows lines in place of those before. Of more than fit the first are shown.
 func (c *Canvas) Draw(lines []string) {
-	width, height, ok := sizeOf(c.w)
-	if ok {
+	width, height := sizeOf(c.w)
+	if width > 0 {
 		lines = lines[:min(len(lines), max(height-1, 1))] // the cursor needs a line
 		for i, l := range lines {
 			lines[i] = ansi.Truncate(l, width, "")
 		}
 	}
-	// What cannot be drawn stops nothing.
-	_, _ = io.WriteString(c.w, repaint(c.drawn, nil, lines, width, width != c.width))
-	c.drawn, c.width = lines, width
+	c.repaint(nil, lines, width)
 }
 
-// Ring calls the person at the terminal, as the run goes no further.
+// Ring calls the person at the terminal, as the run goes no further: with a bell, and with a
+// message where it has a desktop to show it on. One that knows no such message shows nothing.
 func (c *Canvas) Ring(run metadata.Run) {
-	_, _ = io.WriteString(c.w, ring(run)) // who cannot be called finds out
+	said := "reprise: #" + text.Flat(run.IssueNumber) + " " + text.Words(run.Status) + ": " + text.Flat(run.IssueTitle)
+	_, _ = io.WriteString(c.w, "\a"+ansi.Notify(text.Cut(said, 200))) // who cannot be called finds out
 }
 
 // safeWriter writes to a terminal. What others wrote is printed there, too:
@@ -269,8 +259,8 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body := append(s.rest, p...)
-	if width, _, ok := sizeOf(s); ok && bytes.HasPrefix(body, []byte("reprise: ")) {
-		body = []byte(folded(string(body), width))
+	if bytes.HasPrefix(body, []byte("reprise: ")) {
+		body = []byte(folded(string(body), Width(s)))
 	}
 	var out bytes.Buffer
 	for len(body) > 0 && !unfinished(body) {
@@ -283,7 +273,7 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 		out.WriteString(text.Visible(string(body[:n])))
 		body = body[n:]
 	}
-	s.rest = append([]byte(nil), body...)
+	s.rest = bytes.Clone(body)
 	if lines, whole := strings.CutSuffix(out.String(), "\n"); whole && s.above != nil && s.above(lines) {
 		return len(p), nil
 	}

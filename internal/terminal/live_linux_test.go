@@ -16,15 +16,15 @@ import (
 func TestLiveViewKnowsItsTerminal(t *testing.T) {
 	screen, terminal := testenv.OpenTerminal(t)
 	p := progresstest.Plays(t, "en")["stuck"]
-	v := &liveView{w: terminal, screen: screenAfter(p, 0, Options{Plan: p.Plan})}
+	v := &liveView{canvas: Canvas{terminal, nil, 0}, screen: screenAfter(p, 0, Options{Plan: p.Plan})}
 	for _, size := range []struct{ width, height int }{{80, 24}, {40, 9}} {
 		if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(size.width), Row: uint16(size.height)}); err != nil {
 			t.Fatal(err)
 		}
 		v.Report(p.Events[0])
 		v.draw(false)
-		if v.screen.Width != size.width || len(v.drawn) >= size.height {
-			t.Errorf("on %v it draws %d lines for %d cells", size, len(v.drawn), v.screen.Width)
+		if v.screen.Width != size.width || len(v.canvas.drawn) >= size.height {
+			t.Errorf("on %v it draws %d lines for %d cells", size, len(v.canvas.drawn), v.screen.Width)
 		}
 	}
 	_ = testenv.ReadScreen(screen, terminal)

@@ -268,7 +268,7 @@ func TestLiveViewRepaints(t *testing.T) {
 	for name, p := range progresstest.Plays(t, "en") {
 		for _, width := range []int{80, 40} {
 			var out bytes.Buffer
-			v := &liveView{w: &out, screen: screen{Options: Options{Plan: p.Plan, Width: width}, Height: 23}}
+			v := &liveView{canvas: Canvas{&out, nil, 0}, screen: screen{Options: Options{Plan: p.Plan, Width: width}, Height: 23}}
 			term := &paper{width: width, wraps: true}
 			var above []string
 			s := v.screen
@@ -305,10 +305,12 @@ func TestLiveViewRepaints(t *testing.T) {
 func TestRepaintKeepsLines(t *testing.T) {
 	term := &paper{width: 4, wraps: true}
 	lines := []string{"abcdef", "x"}
-	for _, drawn := range [][]string{nil, lines, lines} {
-		if err := term.write(repaint(drawn, nil, lines, 10, false)); err != nil {
-			t.Fatal(err)
-		}
+	c := Canvas{new(bytes.Buffer), nil, 10}
+	for range 3 {
+		c.repaint(nil, lines, 10)
+	}
+	if err := term.write(fmt.Sprint(c.w)); err != nil {
+		t.Fatal(err)
 	}
 	if got := term.String(); got != "abcf\nx\n" {
 		t.Errorf("got\n%s", got)

@@ -81,7 +81,7 @@ func TestPulseOfSeveral(t *testing.T) {
 func TestRing(t *testing.T) {
 	p := progresstest.Plays(t, "en")["stuck"]
 	var out bytes.Buffer
-	v := &liveView{w: &out, screen: screen{Options: Options{Plan: p.Plan}}}
+	v := &liveView{canvas: Canvas{&out, nil, 0}, screen: screenAfter(p, 0, Options{Plan: p.Plan})}
 	for i, e := range p.Events {
 		v.Report(e)
 		v.draw(false)
@@ -94,7 +94,8 @@ func TestRing(t *testing.T) {
 	if n := strings.Count(out.String(), want); n != 1 {
 		t.Errorf("it rings %d times: %q", n, out.String()[max(0, out.Len()-300):])
 	}
-	if got := ring(metadata.Run{IssueTitle: "a\x1b]0;b\a"}); strings.Count(got, "\x1b") != 1 || strings.Count(got, "\a") != 2 {
-		t.Errorf("a title rings by itself: %q", got)
+	out.Reset()
+	if v.canvas.Ring(metadata.Run{IssueTitle: "a\x1b]0;b\a"}); strings.Count(out.String(), "\x1b") != 1 || strings.Count(out.String(), "\a") != 2 {
+		t.Errorf("a title rings by itself: %q", out.String())
 	}
 }

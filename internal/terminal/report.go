@@ -19,16 +19,11 @@ import (
 // ShowOptions says how reports are printed to a terminal, or to whatever else
 // standard output is: then without colour, and nothing is cut.
 func ShowOptions(env environ.Env) Options {
-	o := Options{Color: text.WantsColor(env.Getenv, environ.IsTerminal(env.Stdout))}
-	o.Width, _, _ = sizeOf(env.Stdout)
-	return o
+	return Options{Color: text.WantsColor(env.Getenv, environ.IsTerminal(env.Stdout)), Width: Width(env.Stdout)}
 }
 
 // AskOptions says the same of what people are asked, on standard error.
-func AskOptions(env environ.Env) Options {
-	width, _, _ := sizeOf(env.Stderr)
-	return Options{Width: width}
-}
+func AskOptions(env environ.Env) Options { return Options{Width: Width(env.Stderr)} }
 
 // Report prints what the show functions say.
 type Report struct {
@@ -114,11 +109,7 @@ func (r Report) Table(t *text.Table, indent string) {
 // it is broken between words.
 func (r Report) Text(body, indent string) {
 	for _, l := range strings.Split(strings.TrimSpace(body), "\n") {
-		l = text.Flat(l)
-		if r.width > len(indent) {
-			l = strings.ReplaceAll(folded(l, r.width-len(indent)), "\n", "\n"+indent)
-		}
-		r.Line("%s%s", indent, l)
+		r.Line("%s%s", indent, strings.ReplaceAll(folded(text.Flat(l), r.width-len(indent)), "\n", "\n"+indent))
 	}
 }
 
@@ -167,12 +158,7 @@ func (r Report) Hung(lead, value string) {
 }
 
 // prose prints a line, which a terminal has broken between words.
-func (r Report) prose(line string) {
-	if r.width > 0 {
-		line = folded(line, r.width)
-	}
-	r.Line("%s", line)
-}
+func (r Report) prose(line string) { r.Line("%s", folded(line, r.width)) }
 
 // withAsker adds to the way of a rollback who asked for it.
 func (r Report) withAsker(way string, e metadata.Rollback) string {
@@ -238,37 +224,28 @@ func (r Report) Tinted(s metadata.Status, line string) string {
 // breaks lines between words: the terminal would break within them. Elsewhere a line
 // stays one. What a terminal would obey is shown: the message may quote others.
 func Tell(w io.Writer, message string) {
-	message = text.Visible(message)
-	if width, _, ok := sizeOf(w); ok {
-		message = folded(message, width)
-	}
-	_, _ = io.WriteString(w, message+"\n") // what cannot be told stops nothing
+	_, _ = io.WriteString(w, folded(text.Visible(message), Width(w))+"\n") // what cannot be told stops nothing
 }
 
 // Ask prints what a person is asked, as Tell does, and leaves the cursor behind it.
 func Ask(w io.Writer, question string) {
-	if width, _, ok := sizeOf(w); ok {
-		question = folded(question, width-1)
-	}
-	_, _ = io.WriteString(w, question+" ")
+	_, _ = io.WriteString(w, folded(question, Width(w)-1)+" ")
 }
 
 // sizeOf gives the size of the terminal that w is, in cells; zeros if it is none.
-func sizeOf(w io.Writer) (width, height int, ok bool) {
-	f, ok := w.(interface{ Fd() uintptr })
-	if !ok {
-		return 0, 0, false
+func sizeOf(w io.Writer) (width, height int) {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		width, height, _ = term.GetSize(int(f.Fd())) // zeros with an error
 	}
-	width, height, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
-		return 0, 0, false
+	if width <= 0 || height <= 0 {
+		return 0, 0
 	}
-	return width, height, true
+	return width, height
 }
 
 // Width is that of the terminal that w is, in cells; 0 if it is none.
 func Width(w io.Writer) int {
-	width, _, _ := sizeOf(w)
+	width, _ := sizeOf(w)
 	return width
 }
 
@@ -310,8 +287,11 @@ func Paragraphs(body string, width int) string {
 // folded breaks lines at spaces alone: a path, an option or an address that is cut
 // could not be copied. Neither could a command at the end of a line: it begins a line of
 // its own where it does not fit, and one that has an indented line stays as it is. What is wider than a line is left to the terminal, from
-// which it is copied in one piece.
+// which it is copied in one piece. A width of 0 or less breaks nothing.
 func folded(message string, width int) string {
+	if width <= 0 {
+		return message
+	}
 	var out strings.Builder
 	for i, line := range strings.Split(message, "\n") {
 		if i > 0 {
