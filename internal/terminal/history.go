@@ -30,7 +30,7 @@ type happening struct {
 func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	out := bufio.NewWriter(w)
 	defer out.Flush() // as with any other line
-	r := historyReport{NewReport(out, o).In(run.Language)}
+	r := NewReport(out, o).In(run.Language)
 	var all []happening
 	for _, a := range run.Attempts {
 		all = append(all, happening{a.StartedAt, r.attempt(run, a)})
@@ -73,7 +73,7 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 
 // narrow leaves out what a terminal has no room for: tokens, of the time the year and the
 // seconds, then agents, how long they took, and cost. What is said of an entry goes below it.
-func (r historyReport) narrow(t *text.Table) {
+func (r Report) narrow(t *text.Table) {
 	for _, column := range []int{6, 0, 4, 8, 7} {
 		widest := 0
 		for i, l := range t.Lines() {
@@ -93,45 +93,27 @@ func (r historyReport) narrow(t *text.Table) {
 	}
 }
 
-// historyReport says what has happened to a run.
-type historyReport struct{ Report }
-
 // attempt is the line of an attempt.
-func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
+func (r Report) attempt(run metadata.Run, a metadata.Attempt) []string {
 	agent, given := text.Flat(a.Agent), ""
 	if a.Agent == metadata.Given {
 		agent, given = r.Shown("a person"), r.Shown("given document", "path", text.Flat(run.ExternalDocuments[a.Phase]))
 	}
-	if model := text.Flat(a.Model); model != "" {
-		agent += " (" + model + ")"
+	cameTo := r.verdict(string(a.Verdict)) // of one that judged the work; of others how they ended
+	if a.Verdict == "" {
+		cameTo = r.status(string(a.Status))
 	}
-	cells := []string{
-		fmt.Sprint(a.N), text.Flat(a.Phase), r.step(a.Step), agent, r.cameTo(a),
-		"", "", text.Duration(time.Duration(a.DurationMS) * time.Millisecond), "",
+	n := a.Usage.InputTokens + a.Usage.OutputTokens
+	return []string{
+		fmt.Sprint(a.N), text.Flat(a.Phase), r.step(a.Step), view.WithModel(agent, text.Flat(a.Model)), cameTo, text.If(n > 0, text.Tokens(n)),
+		cmp.Or(text.If(a.Usage.USD > 0, text.USD(a.Usage.USD)), text.If(a.Usage.Unknown, "?")), text.Duration(time.Duration(a.DurationMS) * time.Millisecond),
+		text.Join("; ", given, text.Join(": ", r.code(cmp.Or(string(a.Class), string(a.Code))), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed"))),
 	}
-	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
-		cells[5] = text.Tokens(n)
-	}
-	if cells[6] = text.If(a.Usage.Unknown, "?"); a.Usage.USD > 0 {
-		cells[6] = text.USD(a.Usage.USD)
-	}
-	why := cmp.Or(string(a.Class), string(a.Code))
-	cells[8] = text.Join("; ", given, text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
-	return cells
-}
-
-// cameTo says what an attempt came to: of one that judged the work what it
-// said, of others how they ended.
-func (r historyReport) cameTo(a metadata.Attempt) string {
-	if a.Verdict != "" {
-		return r.verdict(string(a.Verdict))
-	}
-	return r.status(string(a.Status))
 }
 
 // people are the lines of the history that are not calls: what rules did, what
 // people were asked and said, and what they asked for.
-func (r historyReport) people(run metadata.Run) (all []happening) {
+func (r Report) people(run metadata.Run) (all []happening) {
 	add := func(h happening, sign, phase, what, body string) {
 		h.cells = []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
 		all = append(all, h)
@@ -165,25 +147,28 @@ func (r historyReport) people(run metadata.Run) (all []happening) {
 // ShowRollback prints what a rollback changes: the phases before and after,
 // what the next agent is told, the entry of the history, and every file.
 func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
-	r := rollbackReport{NewReport(w, o).In(back.Run.Language)}
+	r := NewReport(w, o).In(back.Run.Language)
 	e := back.Entry
 	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
 	r.beforeAndAfter(view.StateOf(phases.On(plan, back.Before)), view.StateOf(phases.On(plan, back.Run)))
 	r.context(back.Run.Phase(e.ToPhase))
 	r.entry(e, len(back.Before.RollbackHistory))
-	r.moves(back.Moves)
-	r.restored(back.Paths)
+	r.headed(len(back.Moves), r.Shown("set aside"))
+	for _, from := range slices.Sorted(maps.Keys(back.Moves)) {
+		r.Hung("  ", text.Flat(from)+" -> "+text.Flat(back.Moves[from]))
+	}
+	r.headed(len(back.Paths), r.Shown("restored"))
+	for _, p := range back.Paths {
+		r.Line("  %s", text.Flat(p))
+	}
 	r.Heading(r.Shown("writes", "file", text.Flat(back.ReasonFile)))
 	r.Text(string(phases.WrittenReason(back)), "  ")
 	r.Line("") // what comes then is no part of the reason
 }
 
-// rollbackReport shows what a rollback changes.
-type rollbackReport struct{ Report }
-
 // beforeAndAfter prints the phases; the ones that change are marked.
-func (r rollbackReport) beforeAndAfter(before, after view.State) {
+func (r Report) beforeAndAfter(before, after view.State) {
 	t := text.Table{}
 	t.Add("   "+r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
 	for _, b := range before.Rows {
@@ -195,13 +180,13 @@ func (r rollbackReport) beforeAndAfter(before, after view.State) {
 }
 
 // where says where a phase stands.
-func (r rollbackReport) where(p metadata.Phase) string {
+func (r Report) where(p metadata.Phase) string {
 	return r.list(r.status(string(p.Status)), r.step(p.CurrentStep),
 		text.If(p.RetryCount > 0, r.Shown("revises", "n", p.RetryCount)), r.about("verdict", "verdict", r.verdict(p.ReviewResult)))
 }
 
 // context prints what the phase keeps for the next agent.
-func (r rollbackReport) context(p *metadata.Phase) {
+func (r Report) context(p *metadata.Phase) {
 	if p == nil || p.RollbackContext == nil {
 		return
 	}
@@ -220,7 +205,7 @@ func (r rollbackReport) context(p *metadata.Phase) {
 }
 
 // entry prints the line that the history gains.
-func (r rollbackReport) entry(e metadata.Rollback, n int) {
+func (r Report) entry(e metadata.Rollback, n int) {
 	r.Heading(r.Shown("entry", "n", n+1))
 	t := text.Table{}
 	t.Add(r.Shown("clock column"), text.Clock(e.Timestamp))
@@ -229,18 +214,4 @@ func (r rollbackReport) entry(e metadata.Rollback, n int) {
 	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.C, "tell.triggers", string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
 	t.Add(r.Shown("comment"), text.Flat(e.CommentURL))
 	r.facts(&t, "  ")
-}
-
-func (r rollbackReport) moves(moves map[string]string) {
-	r.headed(len(moves), r.Shown("set aside"))
-	for _, from := range slices.Sorted(maps.Keys(moves)) {
-		r.Hung("  ", text.Flat(from)+" -> "+text.Flat(moves[from]))
-	}
-}
-
-func (r rollbackReport) restored(paths []string) {
-	r.headed(len(paths), r.Shown("restored"))
-	for _, p := range paths {
-		r.Line("  %s", text.Flat(p))
-	}
 }

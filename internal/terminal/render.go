@@ -228,11 +228,7 @@ func (s screen) under(p text.Palette) []string {
 }
 
 func (s screen) workLine(w underWay) string {
-	who := text.Flat(w.Agent)
-	if model := text.Flat(w.Model); model != "" {
-		who += " (" + model + ")"
-	}
-	who = cmp.Or(who, "reprise") // it runs checks itself
+	who := cmp.Or(view.WithModel(text.Flat(w.Agent), text.Flat(w.Model)), "reprise") // it runs checks itself
 	elapsed := s.Now.Sub(w.since)
 	line := text.Join(" · ", text.Join(" ", s.spinner(), text.Flat(w.Phase), text.Flat(w.Step)), text.Duration(elapsed.Truncate(time.Second)), who)
 	if wait := time.Duration(w.DelayMS)*time.Millisecond - elapsed; wait > 0 {

@@ -18,7 +18,7 @@ import (
 // work, and what a person can do if it does not go on by itself.
 func ShowStatus(w io.Writer, c phases.Course, o Options) {
 	r := statusReport{NewReport(w, o).In(c.Run.Language), view.StateOf(c)}
-	r.Titled(phases.On(r.Plan, c.Run))
+	r.Titled(r.Course)
 	r.Line("")
 	r.headline(o)
 	r.Line("")
@@ -68,7 +68,8 @@ func (r statusReport) headline(o Options) {
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(r.Model)))
+		agent := text.If(d.Agent != metadata.Given, text.Flat(d.Agent))
+		step := text.Join(" ", r.step(d.Step()), r.about("agent", "who", text.If(agent != "", view.WithModel(agent, text.Flat(r.Model)))))
 		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, text.If(at.Round() > 1, r.C.Say("round", "n", at.Round()))))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
@@ -77,7 +78,7 @@ func (r statusReport) headline(o Options) {
 		r.worker(o.Worker)
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", r.Done, "m", r.All))
-		commands := view.NextCommands(phases.On(r.Plan, r.Run))
+		commands := view.NextCommands(r.Course)
 		if len(commands) == 0 && !o.Merged {
 			commands = view.EndCommands(run)
 		}
@@ -107,11 +108,7 @@ func (r statusReport) worker(pid int) {
 		return
 	}
 	r.prose(r.Shown("to do idle"))
-	r.commands(view.NextCommands(phases.On(r.Plan, r.Run)))
-}
-
-func (r statusReport) agent(agent, model string) string {
-	return r.about("agent", "who", agent+text.If(agent != "" && model != "", " ("+model+")"))
+	r.commands(view.NextCommands(r.Course))
 }
 
 // phases prints the table of the phases, with a sign before the one at hand if
@@ -120,15 +117,8 @@ func (r statusReport) phases() {
 	t := text.Table{Align: "lrlllrrrr"}
 	t.Add("", "", r.Shown("phase column"), r.Shown("status column"), r.Shown("step column"), r.Shown("round column"), r.Shown("calls column"), r.Shown("cost column"), r.Shown("time column"))
 	for _, x := range r.Rows {
-		sign, round := x.Sign(), ""
-		if r.Run.Status != metadata.Completed && x.Rec.Name == r.Now.Phase {
-			sign = "▸"
-		}
-		if x.Round() > 0 {
-			round = fmt.Sprint(x.Round())
-		}
-		number := text.If(x.Part == "", fmt.Sprint(x.Number))
-		cells := []string{sign, number, text.Flat(x.Rec.Name), r.status(x.Standing()), r.step(x.Rec.CurrentStep), round, "", "", ""}
+		sign := cmp.Or(text.If(r.Run.Status != metadata.Completed && x.Rec.Name == r.Now.Phase, "▸"), x.Sign())
+		cells := []string{sign, text.If(x.Part == "", fmt.Sprint(x.Number)), text.Flat(x.Rec.Name), r.status(x.Standing()), r.step(x.Rec.CurrentStep), text.If(x.Round() > 0, fmt.Sprint(x.Round())), "", "", ""}
 		if x.Attempts > 0 || x.Took > 0 {
 			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), text.USD(x.USD), text.Duration(x.Took)
 		}
@@ -196,13 +186,11 @@ func ShowProven(w io.Writer, c phases.Course, o Options) {
 
 func (r statusReport) lastRollback() {
 	n := len(r.Run.RollbackHistory)
-	if n == 0 {
-		return
+	r.headed(n, r.Shown("last rollback", "n", n))
+	for _, last := range r.Run.RollbackHistory[max(0, n-1):] {
+		r.Text(r.list(text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
+		r.Text(last.Reason, "    ")
 	}
-	last := r.Run.RollbackHistory[n-1]
-	r.Heading(r.Shown("last rollback", "n", n))
-	r.Text(r.list(text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
-	r.Text(last.Reason, "    ")
 }
 
 // stopped says why the run does not go on, and which commands take it further.
@@ -220,7 +208,7 @@ func (r statusReport) stopped() {
 	}
 	r.Line("")
 	r.Line("%s", r.Shown("to do"))
-	r.commands(view.NextCommands(phases.On(r.Plan, r.Run)))
+	r.commands(view.NextCommands(r.Course))
 	for _, said := range view.Cautions(run) {
 		r.prose(text.Flat(said))
 	}
@@ -247,7 +235,7 @@ func (r statusReport) questions() {
 
 // halts prints which parts of a phase do not go on, and why.
 func (r statusReport) halts() {
-	all := phases.Halts(phases.On(r.Plan, r.Run))
+	all := phases.Halts(r.Course)
 	r.headed(len(all), r.Shown("halted"))
 	for _, d := range all {
 		r.Text(text.Join(" ", text.Flat(d.Phase)+":", text.JoinLines(d.Why.In(r.C))), "  ")
@@ -275,7 +263,7 @@ func (r statusReport) approvals() {
 
 // opened prints what a person is asked about at protected paths.
 func (r statusReport) opened() {
-	all := view.Opened(phases.On(r.Plan, r.Run))
+	all := view.Opened(r.Course)
 	r.headed(len(all), r.Shown("opened"))
 	for _, o := range all {
 		for line := range strings.Lines(o.Diff) { // its spaces say something, in YAML for one
@@ -300,10 +288,7 @@ func (r statusReport) children() {
 	r.headed(len(r.Run.Children), r.Shown("issues"))
 	left := 0
 	for _, x := range r.Run.Children {
-		number := "-"
-		if x.Opened() {
-			number = fmt.Sprint(x.Number)
-		}
+		number := cmp.Or(text.If(x.Opened(), fmt.Sprint(x.Number)), "-")
 		r.Line("  %s", text.Join(" ", number, r.list(text.Flat(x.Title), r.about("asked for by", "phase", text.Flat(x.Phase)), text.Flat(x.URL))))
 		if x.Opened() {
 			continue
@@ -313,13 +298,11 @@ func (r statusReport) children() {
 			r.Text(x.Body, "      ")
 		}
 	}
-	if left == 0 {
-		return
+	switch {
+	case left == 0:
+	case r.Run.IssueURL == "":
+		r.Line("\n  %s", r.Shown("issues by hand"))
+	default:
+		r.Line("\n  %s", r.Shown("issues left", "n", len(phases.ToOpen(r.Course)), "most", phases.MostChildren))
 	}
-	r.Line("")
-	if r.Run.IssueURL == "" {
-		r.Line("  %s", r.Shown("issues by hand"))
-		return
-	}
-	r.Line("  %s", r.Shown("issues left", "n", len(phases.ToOpen(phases.On(r.Plan, r.Run))), "most", phases.MostChildren))
 }

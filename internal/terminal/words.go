@@ -53,7 +53,7 @@ func (n news) trouble() string {
 	if n.said {
 		return n.list(what, n.words().Logged("as before"))
 	}
-	if why := text.JoinLines(n.Because.In(prompts.Words(n.language))); why != what && n.Because.Code() != "interrupted" {
+	if why := text.JoinLines(n.Because.In(n.words())); why != what && n.Because.Code() != "interrupted" {
 		return text.Join(": ", what, text.Cut(why, 200))
 	}
 	return what
@@ -61,31 +61,21 @@ func (n news) trouble() string {
 
 // found counts what a review has against the work.
 func (n news) found() string {
+	c := n.words()
 	counted := map[metadata.Severity]int{}
 	for _, f := range n.Findings {
 		counted[f.Counts()]++
 	}
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{counted[metadata.Blocker], "blockers"}, {len(n.Gates), "gates"}, {counted[metadata.Late], "late"}, {counted[metadata.Suggestion], "suggestions"}} {
-		if c.n > 0 {
-			parts = append(parts, n.words().Logged(c.what, "n", c.n))
-		}
-	}
-	return n.list(parts...)
+	some := func(n int, what string) string { return text.If(n > 0, c.Logged(what, "n", n)) }
+	return n.list(some(counted[metadata.Blocker], "blockers"), some(len(n.Gates), "gates"), some(counted[metadata.Late], "late"), some(counted[metadata.Suggestion], "suggestions"))
 }
 
 // written says what a writing step left behind.
 func (n news) written() string {
 	var parts []string
-	c := n.words()
-	if len(n.Files) > 0 {
-		parts = append(parts, c.Logged("wrote", "file", text.Flat(path.Base(n.Files[0]))))
-		if more := len(n.Files) - 1; more > 0 {
-			parts = append(parts, c.Logged("more", "n", more))
-		}
+	c, more := n.words(), len(n.Files)-1
+	if more >= 0 {
+		parts = append(parts, c.Logged("wrote", "file", text.Flat(path.Base(n.Files[0]))), text.If(more > 0, c.Logged("more", "n", more)))
 	}
 	if n.Diff != nil && n.Diff.Files > 0 {
 		parts = append(parts, c.Logged("changed", "n", n.Diff.Files, "added", n.Diff.Added, "deleted", n.Diff.Deleted))
@@ -95,17 +85,10 @@ func (n news) written() string {
 
 // stats are the figures of an attempt.
 func (n news) stats() string {
-	var parts []string
-	if n.Tokens > 0 {
-		parts = append(parts, n.words().Logged("tokens", "n", text.Tokens(n.Tokens)))
-	}
-	if n.USD > 0 {
-		parts = append(parts, text.USD(n.USD))
-	}
-	if n.DurationMS > 0 {
-		parts = append(parts, text.Duration(time.Duration(n.DurationMS)*time.Millisecond))
-	}
-	return n.list(parts...)
+	return n.list(
+		text.If(n.Tokens > 0, n.words().Logged("tokens", "n", text.Tokens(n.Tokens))), text.If(n.USD > 0, text.USD(n.USD)),
+		text.If(n.DurationMS > 0, text.Duration(time.Duration(n.DurationMS)*time.Millisecond)),
+	)
 }
 
 // details are the lines that belong under the result, by title.

@@ -241,5 +241,5 @@ var proofs = map[pipelines.Proof]string{
 
 // doer is the program of a step with its model.
 func doer(plan *pipelines.Pipeline, s pipelines.Step) string {
-	return State{Course: phases.Course{Plan: plan}}.Program(s.Agent) + text.If(s.Model != "", " ("+s.Model+")")
+	return WithModel(State{Course: phases.Course{Plan: plan}}.Program(s.Agent), s.Model)
 }

@@ -40,7 +40,7 @@ func (s State) Proven() (all []Proof) {
 		}
 		for _, a := range s.Run.Attempts {
 			if p.Verdict != "" && a.Phase == p.Phase && a.Step == metadata.Review && a.Status == metadata.Succeeded {
-				p.Reviewer = text.Join(" ", s.Program(a.Agent), text.If(a.Model != "" && a.Model != s.Program(a.Agent), "("+a.Model+")"))
+				p.Reviewer = WithModel(s.Program(a.Agent), text.If(a.Model != s.Program(a.Agent), a.Model))
 			}
 		}
 		if rec.Status != metadata.PhasePending && (len(p.Checks) > 0 || p.Verdict != "") {
@@ -54,6 +54,11 @@ func (s State) Proven() (all []Proof) {
 // repository's own has that name alone.
 func (s State) Program(agent string) string {
 	return cmp.Or(text.If(!pipelines.TakesCommand(s.Plan.Agents[agent].Use), s.Plan.Agents[agent].Use), agent)
+}
+
+// WithModel is an agent, or its program, with the model that it asks.
+func WithModel(agent, model string) string {
+	return text.Join(" ", agent, text.If(model != "", "("+model+")"))
 }
 
 // Line is what was proven of a phase, on one line: "vet ✓ · test ✓ (38) · review ✓ codex".
