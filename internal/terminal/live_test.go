@@ -138,14 +138,13 @@ func TestRenderSeveralAtWork(t *testing.T) {
 	other := one
 	other.news.Phase = s.Run.Phases[len(s.Run.Phases)-1].Name
 	one.used.USD, other.used.USD = 1, 2
-	s.begin(one)
-	s.begin(other)
+	s.Doing = s.Doing.with(one).with(other)
 	both := render(s)
 	if n := strings.Count(both, s.spinner()); n != 4 {
 		t.Errorf("two at work have %d signs:\n%s", n, both)
 	}
 	before := s
-	s.end(one.Phase)
+	s.Doing = s.Doing.without(one.Phase)
 	if after := render(s); strings.Count(after, s.spinner()) != 2 || !strings.Contains(after, s.spinner()+" "+other.Phase) {
 		t.Errorf("one is still at work:\n%s", after)
 	}
@@ -154,7 +153,7 @@ func TestRenderSeveralAtWork(t *testing.T) {
 	}
 	for i := range 40 {
 		other.news.Phase = fmt.Sprintf("part%d", i)
-		s.begin(other)
+		s.Doing = s.Doing.with(other)
 	}
 	if n := strings.Count(render(s), "\n") + 1; n > s.Height {
 		t.Errorf("40 at work take %d lines", n)

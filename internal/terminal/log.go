@@ -25,9 +25,9 @@ type logView struct {
 	mu    sync.Mutex
 	p     text.Printer
 	o     Options
-	begun bool       // it has printed something
-	open  bool       // a group of what an agent does is
-	doing []*working // in the order in which they began, one for each phase at most
+	begun bool // it has printed something
+	open  bool // a group of what an agent does is
+	doing underWays
 	timer *time.Timer
 }
 
@@ -89,26 +89,20 @@ func (v *logView) print(lines []string) {
 // jobs, and people, take silence for the end.
 const beatEvery = time.Minute
 
-// working is a step under way.
-type working struct {
-	news
-	since time.Time
-}
-
 // follow takes note of news. It is called with the view locked.
 func (v *logView) follow(n news) {
-	at := slices.IndexFunc(v.doing, func(w *working) bool { return w.Phase == n.Phase })
-	if n.Event == "activity" && at >= 0 {
-		v.doing[at].Activity = n.Activity
-	}
-	if n.Event == "activity" && (at < 0 || !v.o.Verbose) {
-		return // nothing is printed, so it is as silent as before
-	}
-	if n.Event != "activity" && at >= 0 {
-		v.doing = slices.Delete(v.doing, at, at+1)
-	}
-	if n.Event == "begin" {
-		v.doing = append(v.doing, &working{n, time.Now()})
+	switch at := v.doing.at(n.Phase); n.Event {
+	case "activity":
+		if at >= 0 {
+			v.doing[at].Activity = n.Activity
+		}
+		if at < 0 || !v.o.Verbose {
+			return // nothing is printed, so it is as silent as before
+		}
+	case "begin":
+		v.doing = v.doing.with(underWay{news: n, since: time.Now()})
+	default:
+		v.doing = v.doing.without(n.Phase)
 	}
 	v.rest()
 	if n.Event == "stop" || len(v.doing) == 0 || v.o.JSON {

@@ -22,9 +22,9 @@ type screen struct {
 	Height  int // of the terminal in lines; 0 if unknown
 	Run     metadata.Run
 	Now     time.Time
-	Began   time.Time  // when this process took up the run
-	Doing   []underWay // in the order in which they began; never changed in place, as another goroutine draws it
-	Frame   int        // of the spinner
+	Began   time.Time // when this process took up the run
+	Doing   underWays // never changed in place, as another goroutine draws it
+	Frame   int       // of the spinner
 	Stopped *news
 	Closed  bool // nothing moves any more
 }
@@ -37,20 +37,20 @@ type underWay struct {
 	used     metadata.Usage
 }
 
-// begin notes that a step is under way, in the place of the one of its phase before.
-func (s *screen) begin(w underWay) {
-	s.end(w.Phase)
-	s.Doing = append(slices.Clone(s.Doing), w)
+// underWays are steps in the order in which they began, one for each phase at most.
+type underWays []underWay
+
+// with gives them with another one, in the place of the one of its phase before.
+func (all underWays) with(w underWay) underWays { return append(all.without(w.Phase), w) }
+
+// without gives the steps of other phases.
+func (all underWays) without(phase string) underWays {
+	return slices.DeleteFunc(slices.Clone(all), func(w underWay) bool { return w.Phase == phase })
 }
 
-// end notes that a phase has no step under way any more.
-func (s *screen) end(phase string) {
-	s.Doing = slices.DeleteFunc(slices.Clone(s.Doing), func(w underWay) bool { return w.Phase == phase })
-}
-
-// at finds the step of a phase that is under way, or gives -1.
-func (s screen) at(phase string) int {
-	return slices.IndexFunc(s.Doing, func(w underWay) bool { return w.Phase == phase })
+// at finds the step of a phase, or gives -1.
+func (all underWays) at(phase string) int {
+	return slices.IndexFunc(all, func(w underWay) bool { return w.Phase == phase })
 }
 
 // take lets an event change the screen, and gives the lines that it leaves
@@ -68,27 +68,22 @@ func (s *screen) take(e engine.Event) (lines []string) {
 	for _, n := range newsOf(s.Plan, e) {
 		switch n.Event {
 		case "begin":
-			s.begin(underWay{news: n, since: e.At})
+			s.Doing = s.Doing.with(underWay{news: n, since: e.At})
 			if n.Again || n.DelayMS > 0 || n.TakenBack != "" {
 				lines = append(lines, s.past(n)...)
 			}
 		case "activity":
-			if i := s.at(n.Phase); i < 0 || s.Doing[i].Step != n.Step {
-				s.begin(underWay{news: n, since: e.At})
+			if i := s.Doing.at(n.Phase); i < 0 || s.Doing[i].Step != n.Step {
+				s.Doing = s.Doing.with(underWay{news: n, since: e.At})
 			}
 			s.Doing = slices.Clone(s.Doing)
-			w := &s.Doing[s.at(n.Phase)]
-			if n.Activity != "" {
-				w.activity = text.Flat(n.Activity)
-			}
+			w := &s.Doing[s.Doing.at(n.Phase)]
+			w.used, w.activity = e.Activity.Usage, cmp.Or(text.Flat(n.Activity), w.activity)
 			if n.Activity != "" && s.Verbose {
 				lines = append(lines, s.past(n)...)
 			}
-			w.used = e.Activity.Usage
-		case phases.SkipStep:
-			lines = append(lines, s.past(n)...)
-		case "end":
-			s.end(n.Phase)
+		case phases.SkipStep, "end":
+			s.Doing = s.Doing.without(n.Phase)
 			lines = append(lines, s.past(n)...)
 		case "merge":
 			lines = append(lines, happened(n, text.Palette(s.Color)))
@@ -186,7 +181,7 @@ func (s screen) phaseLines(rows []view.Row, p text.Palette, room int) []string {
 
 func (s screen) phaseCells(r view.Row) []string {
 	sign := r.Sign()
-	if s.at(r.Rec.Name) >= 0 {
+	if s.Doing.at(r.Rec.Name) >= 0 {
 		sign = s.spinner()
 	}
 	cells := []string{sign + " " + text.Flat(r.Rec.Name), "", "", "", ""}
