@@ -65,11 +65,12 @@ func (w *writer) stateBlock() string {
 	for _, r := range w.Rows[:min(len(w.Rows), 60)] {
 		standing[clean.Truncate(r.Rec.Name, 100)] = r.Rec.Status
 	}
+	spent := phases.SpentOf(w.Run)
 	data, err := json.Marshal(map[string]any{
-		"schema": 1, "issue": clean.Truncate(w.Run.IssueNumber, 100), "revision": w.Run.Revision, "status": w.Run.Status, "reason_code": w.reason(),
+		"schema": 1, "issue": clean.Truncate(w.Run.IssueNumber, 100), "revision": w.Run.Revision, "status": w.Run.Status, "reason_code": w.Code(),
 		"pipeline": clean.Truncate(w.Run.Pipeline.Name, 100), "phase": clean.Truncate(w.Now.Phase, 100), "step": w.Now.Step(), "agent": clean.Truncate(w.Now.Agent, 100),
 		"branch": clean.Truncate(w.Run.BranchName, 200), "pull_request": w.Run.PRNumber, "phases": standing,
-		"cost_usd": math.Round(w.Run.Cost.USD*1e4) / 1e4, "budget_usd": w.Run.Budget.USD, "tokens": view.AllTokens(w.Run.Cost), "attempts": phases.SpentOf(w.Run).Attempts,
+		"cost_usd": math.Round(w.Run.Cost.USD*1e4) / 1e4, "budget_usd": w.Run.Budget.USD, "tokens": spent.Tokens, "attempts": spent.Attempts,
 		"rollbacks": len(w.Run.RollbackHistory), "updated_at": w.Run.UpdatedAt.UTC().Truncate(time.Second),
 	})
 	if err != nil {
@@ -263,16 +264,14 @@ type span struct {
 // is open lasts until now.
 func spansOf(run metadata.Run) (of map[string][]span, all time.Duration) {
 	const longest = 24 * time.Hour // of one attempt: a clock may have jumped
-	attempts := slices.Clone(run.Attempts)
-	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
-	at := view.AxisOf(attempts, func(a metadata.Attempt) time.Duration {
+	at := view.AxisOf(run.Attempts, func(a metadata.Attempt) time.Duration {
 		if a.Status == metadata.Started {
 			return min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
 		}
 		return time.Duration(min(max(a.DurationMS, 0), longest.Milliseconds())) * time.Millisecond
 	}, 0, 0)
 	of = map[string][]span{}
-	for i, a := range attempts {
+	for i, a := range at.Attempts {
 		of[a.Phase] = append(of[a.Phase], span{at.Starts[i], at.Starts[i] + at.Widths[i], a.Step == metadata.Review || a.Step == metadata.Check})
 	}
 	return of, at.All

@@ -147,7 +147,7 @@ func (w *writer) funcs() template.FuncMap {
 		"newest":  newest[metadata.Rollback], "latest": newest[metadata.Decision],
 		"excerpt": excerptOf,
 
-		"marker": MarkerOf, "headline": w.headline, "bar": w.bar, "facts": w.facts, "standing": w.standing, "sign": w.phaseSign, "reason": w.reason, "wayBack": w.wayBack,
+		"marker": MarkerOf, "headline": w.headline, "bar": w.bar, "facts": w.facts, "standing": w.standing, "sign": w.phaseSign, "reason": w.Code, "wayBack": w.wayBack,
 		"failing": phases.WhyChecksFailed, "over": phases.IsOver, "broken": view.BrokenSetup, "checksNothing": phases.ChecksNothing, "cutOff": view.CutOff, "becomes": w.becomes, "commands": w.commands, "opened": w.opened, "refused": w.refused,
 		"pullRequest": func() string { return cmp.Or(w.PullRequest, w.Run.PRURL) },
 		"step":        w.step,

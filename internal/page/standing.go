@@ -33,10 +33,7 @@ func (w *writer) headline() string {
 
 // used is what the run has cost, in money and time.
 func (w *writer) used() string {
-	limit, used := w.Run.Budget.USD, w.Run.Cost.USD-w.Run.Budget.Since.USD
-	if limit == 0 {
-		limit, used = w.Run.Budget.IssueUSD, phases.SpentOnIssue(w.Run)
-	}
+	used, limit := view.Budgeted(w.Run)
 	estimated := slices.ContainsFunc(w.Run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := w.Run.UpdatedAt.Sub(w.Run.CreatedAt)
 	return text.Join(" · ",
@@ -104,17 +101,6 @@ func (w *writer) bar() (squares string) {
 	return squares
 }
 
-// reason is the code of why the run does not go on, or "".
-func (w *writer) reason() metadata.Code {
-	switch {
-	case w.Run.Stop != nil:
-		return w.Run.Stop.Code
-	case w.Run.Status == metadata.Completed:
-		return metadata.Done
-	}
-	return ""
-}
-
 // adviceOn explains a reason code, also one that is not known.
 func (w *writer) adviceOn(reason metadata.Code) prompts.Advice {
 	code := string(reason)
@@ -130,7 +116,7 @@ func (w *writer) advice() string { return text.Join("\n\n", w.onRun(), w.halts()
 
 // onRun says why the run does not go on.
 func (w *writer) onRun() string {
-	reason := w.reason()
+	reason := w.Code()
 	a, kind, words := w.adviceOn(reason), alertWarning, ""
 	switch {
 	case reason == "":
@@ -198,7 +184,7 @@ func (w *writer) halts() string {
 		}
 		for _, q := range phases.Questions(w.Run) {
 			if q.Phase == d.Phase {
-				does = text.If(w.reason() != metadata.AwaitingPerson, "/answer "+q.ID)
+				does = text.If(w.Code() != metadata.AwaitingPerson, "/answer "+q.ID)
 				break
 			}
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -58,23 +59,21 @@ func (w words) timeline() (t timeline) {
 			t.Lanes = append(t.Lanes, lane{Phase: line(r.Title, 60), Took: text.If(r.Took > 0 || r.Left == "", text.Duration(r.Took)), Left: line(r.Left.In(w), 200)})
 		}
 	}
-	attempts := slices.Clone(run.Attempts)
-	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	var work time.Duration
-	for _, one := range attempts {
+	for _, one := range run.Attempts {
 		work += took(one)
 	}
-	a := view.AxisOf(attempts, took, max(work/time.Duration(4*len(attempts)), time.Millisecond), work/50)
+	a := view.AxisOf(run.Attempts, took, max(work/time.Duration(4*len(run.Attempts)), time.Millisecond), work/50)
 	place := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(a.All)*wide) }
 	moment := func(when time.Time, name string, most int) mark {
 		x := a.All
-		if i := slices.IndexFunc(attempts, func(one metadata.Attempt) bool { return !one.StartedAt.Before(when) }); i >= 0 {
+		if i := slices.IndexFunc(a.Attempts, func(one metadata.Attempt) bool { return !one.StartedAt.Before(when) }); i >= 0 {
 			x = a.Starts[i]
 		}
 		return mark{place(x), line(name, most), when}
 	}
-	t.Begin = attempts[0].StartedAt
-	for i, one := range attempts {
+	t.Begin = a.Attempts[0].StartedAt
+	for i, one := range a.Attempts {
 		if end := one.StartedAt.Add(took(one)); end.After(t.End) {
 			t.End = end
 		}
@@ -146,13 +145,8 @@ func part(v, whole float64) string {
 
 // budgetUsed is the part of the budget that is used; "" without one.
 func (w words) budgetUsed() string {
-	switch b := w.Run.Budget; {
-	case b.USD > 0:
-		return part(w.Run.Cost.USD-b.Since.USD, b.USD)
-	case b.IssueUSD > 0:
-		return part(phases.SpentOnIssue(w.Run), b.IssueUSD)
-	}
-	return ""
+	used, limit := view.Budgeted(w.Run)
+	return text.If(limit > 0, part(used, limit))
 }
 
 // cacheHits is the share of what was read that came from the cache.
@@ -182,9 +176,6 @@ func (w words) byModel() []share {
 		}
 	}
 	return slices.SortedFunc(maps.Values(of), func(a, b share) int {
-		if a.USD != b.USD {
-			return int(math.Copysign(1, b.USD-a.USD))
-		}
-		return slices.Compare([]byte(a.Name), []byte(b.Name))
+		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Name, b.Name))
 	})
 }

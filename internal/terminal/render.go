@@ -128,7 +128,7 @@ func (s screen) header(p text.Palette) []string {
 	}
 	title := text.Cut(text.IssueHead(s.Run.IssueNumber, s.Run.IssueTitle), s.Width)
 	run := s.Run
-	tokens := view.AllTokens(run.Cost)
+	tokens := phases.SpentOf(run).Tokens
 	for _, w := range s.Doing {
 		run.Cost.USD += w.used.USD
 		tokens += w.used.InputTokens + w.used.OutputTokens

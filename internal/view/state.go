@@ -32,14 +32,22 @@ func StateOf(c phases.Course) State {
 	s := State{Course: c, Rows: rowsOf(c), Now: doing(c)}
 	s.At, s.Model = s.Row(s.Now.Phase), ModelOf(c, s.Now)
 	for _, r := range s.Rows {
-		if r.Part != "" {
-			continue
-		}
-		if s.All++; r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
-			s.Done++
+		if r.Part == "" {
+			s.All, s.Done = s.All+1, s.Done+text.Count(r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped)
 		}
 	}
 	return s
+}
+
+// Code is that of why the run does not go on, or "".
+func (s State) Code() metadata.Code {
+	switch {
+	case s.Run.Stop != nil:
+		return s.Run.Stop.Code
+	case s.Run.Status == metadata.Completed:
+		return metadata.Done
+	}
+	return ""
 }
 
 // Row finds a phase, or gives an empty row.
@@ -263,32 +271,30 @@ func CutOff(run metadata.Run) (names []string) {
 func Unpriced(run metadata.Run) string {
 	n := 0
 	for _, a := range run.Attempts {
-		if a.Usage.Unknown {
-			n++
-		}
+		n += text.Count(a.Usage.Unknown)
 	}
 	return text.If(n > 0, " + "+prompts.Words(run.Language).Shown("unpriced", "n", n))
 }
 
 // Spent says what the run has cost, beside the limit that applies.
-func Spent(run metadata.Run) string { return spent(run) + Unpriced(run) }
-
-func spent(run metadata.Run) string {
-	c := prompts.Words(run.Language)
-	used, b := run.Cost.USD-run.Budget.Since.USD, run.Budget
-	switch {
-	case b.USD > 0 && b.Since.USD > 0:
-		return c.Shown("used of newest", "all", text.USD(run.Cost.USD), "used", text.USD(used), "limit", text.USD(b.USD))
-	case b.USD > 0:
-		return c.Shown("used of", "used", text.USD(used), "limit", text.USD(b.USD))
-	case b.IssueUSD > 0:
-		return c.Shown("used of", "used", text.USD(phases.SpentOnIssue(run)), "limit", text.USD(b.IssueUSD))
+func Spent(run metadata.Run) string {
+	all, form := text.USD(run.Cost.USD), "used of"
+	if run.Budget.USD > 0 && run.Budget.Since.USD > 0 {
+		form = "used of newest"
 	}
-	return text.USD(run.Cost.USD)
+	if used, limit := Budgeted(run); limit > 0 {
+		all = prompts.Words(run.Language).Shown(form, "all", all, "used", text.USD(used), "limit", text.USD(limit))
+	}
+	return all + Unpriced(run)
 }
 
-// AllTokens gives the tokens of a cost, read and written.
-func AllTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }
+// Budgeted gives what counts against the limit of what a run may cost, and that limit; 0: there is none.
+func Budgeted(run metadata.Run) (used, limit float64) {
+	if b := run.Budget; b.USD > 0 {
+		return run.Cost.USD - b.Since.USD, b.USD
+	}
+	return phases.SpentOnIssue(run), run.Budget.IssueUSD
+}
 
 // Opened gives the changes of protected paths that wait for a person.
 func Opened(c phases.Course) (all []metadata.Opened) {
@@ -303,16 +309,18 @@ func Opened(c phases.Course) (all []metadata.Opened) {
 // Axis says where attempts are on a line of time. Those at work at the same time are as
 // far apart as they were; where nobody was at work, time is short.
 type Axis struct {
-	Starts, Widths []time.Duration // of each attempt
+	Attempts       []metadata.Attempt // in the order in which they began
+	Starts, Widths []time.Duration    // of each
 	All            time.Duration
 }
 
-// AxisOf places attempts, which are in the order in which they began. Took says how long
-// each lasted; none is narrower than least, and no pause longer than pause.
+// AxisOf places attempts. Took says how long each lasted; none is narrower than least, and no
+// pause longer than pause.
 func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a Axis) {
 	var began, end time.Time // of what is at work at the same time
 	var from time.Duration   // where that begins
-	for i, one := range attempts {
+	a.Attempts = slices.SortedStableFunc(slices.Values(attempts), func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
+	for i, one := range a.Attempts {
 		if i == 0 || !one.StartedAt.Before(end) {
 			if i > 0 {
 				a.All += min(one.StartedAt.Sub(end), pause)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
@@ -79,25 +80,21 @@ func english() metadata.Words { return prompts.Words("en") }
 
 // SummaryOf gives the result of a run. Words are English: programs read it.
 func SummaryOf(c phases.Course) Summary {
+	state := StateOf(c)
 	s := Summary{
 		Status: statusOf(c.Run), Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
 		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
-		SummaryState: StateOf(c).summary(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
-	}
-	if c.Run.Status == metadata.Completed {
-		s.Code = metadata.Done
+		SummaryState: state.summary(), Code: state.Code(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
 	if c.Run.Stop != nil {
-		s.Code, s.Error = c.Run.Stop.Code, c.Run.Stop.Why.In(english())
+		s.Error = c.Run.Stop.Why.In(english())
 	}
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
 	took, _ := phases.TimeTogether(c.Run)
 	s.Totals.TookMS = took.Milliseconds()
 	done := 0
 	for _, rec := range c.Run.Phases {
-		if rec.Status == metadata.PhaseCompleted {
-			done++
-		}
+		done += text.Count(rec.Status == metadata.PhaseCompleted)
 		s.Steps = append(s.Steps, stepsOf(c.Run, rec)...)
 	}
 	if s.Status == "failed" && done > 0 {
@@ -108,9 +105,7 @@ func SummaryOf(c phases.Course) Summary {
 	}
 	for _, a := range c.Run.Attempts {
 		s.Totals.DurationMS += a.DurationMS
-		if a.Step == metadata.Revise && a.Status == metadata.Succeeded {
-			s.Totals.Revises++
-		}
+		s.Totals.Revises += text.Count(a.Step == metadata.Revise && a.Status == metadata.Succeeded)
 	}
 	return s
 }
@@ -250,8 +245,6 @@ type ApprovalWanted struct {
 	Phase string `json:"phase"`
 	Role  string `json:"role"` // that the person has at least
 	Why   string `json:"why"`  // in English
-
-	Because metadata.Reason `json:"-"`
 }
 
 // Wanted gives what a person has to approve before the run goes on, or nil.
@@ -260,7 +253,7 @@ func Wanted(c phases.Course) *ApprovalWanted {
 	if !ok {
 		return nil
 	}
-	return &ApprovalWanted{phase, role, "", why}
+	return &ApprovalWanted{phase, role, why.In(english())}
 }
 
 // Approval is what a person has approved.
@@ -275,12 +268,9 @@ func (s State) summary() *SummaryState {
 	out := &SummaryState{
 		s.phases(), append([]Proof{}, s.Proven()...),
 		Budget{s.Run.Budget, used},
-		append([]metadata.Question{}, phases.Questions(s.Run)...), nil,
+		append([]metadata.Question{}, phases.Questions(s.Run)...), Wanted(s.Course),
 		[]Approval{},
 		append([]metadata.Task{}, s.Run.Tasks...), append([]metadata.Rollback{}, s.Run.RollbackHistory...),
-	}
-	if out.Approval = Wanted(phases.On(s.Plan, s.Run)); out.Approval != nil {
-		out.Approval.Why = out.Approval.Because.In(english())
 	}
 	for _, a := range s.Run.Approvals {
 		out.Approvals = append(out.Approvals, Approval{a, phases.Stands(s.Run, a)})
@@ -290,7 +280,7 @@ func (s State) summary() *SummaryState {
 
 func (s State) phases() []SummaryPhase {
 	out, halts := []SummaryPhase{}, map[string]*Halt{}
-	for _, d := range phases.Halts(phases.On(s.Plan, s.Run)) {
+	for _, d := range phases.Halts(s.Course) {
 		halts[d.Phase] = &Halt{d.Code, d.Why.In(english())}
 	}
 	for _, r := range s.Rows {

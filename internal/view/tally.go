@@ -2,10 +2,10 @@ package view
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -117,7 +117,7 @@ func TallyOf(runs []metadata.Run) Tally {
 // ordered gives the values of a map in an order.
 func ordered[K comparable, V any](all map[K]*V, order func(a, b V) int) []V {
 	out := []V{}
-	for v := range maps.Values(all) {
+	for _, v := range all {
 		out = append(out, *v)
 	}
 	slices.SortFunc(out, order)
@@ -188,27 +188,18 @@ func (c *counts) run(run *metadata.Run) {
 	}
 	for name := range began {
 		p := c.phase(name)
-		p.Runs++
-		if failed[name] {
-			p.Failed++
-		}
+		p.Runs, p.Failed = p.Runs+1, p.Failed+text.Count(failed[name])
 	}
-	byPeople := false
+	byPeople := 0
 	for _, back := range run.RollbackHistory {
-		if p := c.phase(whole(run, back.ToPhase)); back.TriggeredBy == metadata.Manual {
-			p.ByPeople++
-			byPeople = true
-		} else {
-			p.ByItself++
-		}
+		p, manual := c.phase(whole(run, back.ToPhase)), text.Count(back.TriggeredBy == metadata.Manual)
+		p.ByPeople, p.ByItself, byPeople = p.ByPeople+manual, p.ByItself+1-manual, byPeople+manual
 	}
 	if run.Status != metadata.Completed {
 		return
 	}
 	c.Completed.Runs++
-	if !byPeople {
-		c.Completed.WithoutPeople++
-	}
+	c.Completed.WithoutPeople += text.Count(byPeople == 0)
 	c.usd = append(c.usd, run.Cost.USD)
 	c.seconds = append(c.seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
 	c.calls = append(c.calls, float64(phases.SpentOf(*run).Attempts))
@@ -220,10 +211,7 @@ func (c *counts) attempt(p *Phase, a *metadata.Attempt) {
 	p.Seconds += time.Duration(a.DurationMS * int64(time.Millisecond)).Seconds()
 	switch {
 	case a.Step == metadata.Check && a.Verdict != "":
-		p.Checks++
-		if a.Verdict == metadata.Fail {
-			p.ChecksFail++
-		}
+		p.Checks, p.ChecksFail = p.Checks+1, p.ChecksFail+text.Count(a.Verdict == metadata.Fail)
 	case a.Status == metadata.Blocked || a.Status == metadata.Unsuccessful:
 		p.Unusable++
 	}
@@ -239,12 +227,9 @@ func (c *counts) attempt(p *Phase, a *metadata.Attempt) {
 // newest review of the phase judged is assumed: a record has no others.
 func (c *counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
 	r, p := c.reviewer(a.Agent, a.Model), c.phase(name)
-	r.Reviews++
-	p.Reviews++
-	if a.Verdict == metadata.Fail {
-		r.Rejected++
-		p.Rejected++
-	}
+	failed := text.Count(a.Verdict == metadata.Fail)
+	r.Reviews, r.Rejected = r.Reviews+1, r.Rejected+failed
+	p.Reviews, p.Rejected = p.Reviews+1, p.Rejected+failed
 	gates := slices.Clone(a.FailedGates)
 	if rec := run.Phase(a.Phase); rec != nil && rec.Verdict != nil {
 		for _, g := range rec.Verdict.Gates {
@@ -255,10 +240,7 @@ func (c *counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
 	}
 	for _, gate := range gates {
 		g := of(c.gates, [2]string{name, gate}, Gate{Phase: name, Gate: gate})
-		g.Judged++
-		if slices.Contains(a.FailedGates, gate) {
-			g.Failed++
-		}
+		g.Judged, g.Failed = g.Judged+1, g.Failed+text.Count(slices.Contains(a.FailedGates, gate))
 	}
 }
 
@@ -289,15 +271,14 @@ func missed(run *metadata.Run) (all []Missed) {
 
 // passed gives the newest review of a phase before a time, if it has passed the work.
 func passed(run *metadata.Run, phase string, before time.Time) *metadata.Attempt {
-	for i := len(run.Attempts) - 1; i >= 0; i-- {
-		a := &run.Attempts[i]
-		if a.Phase != phase || a.Step != metadata.Review || a.Verdict == "" || a.EndedAt == nil || a.EndedAt.After(before) {
-			continue
-		}
-		if a.Verdict == metadata.Fail {
+	for _, a := range slices.Backward(run.Attempts) {
+		switch {
+		case a.Phase != phase, a.Step != metadata.Review, a.Verdict == "", a.EndedAt == nil, a.EndedAt.After(before):
+		case a.Verdict == metadata.Fail:
 			return nil
+		default:
+			return &a
 		}
-		return a
 	}
 	return nil
 }
