@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -20,8 +21,8 @@ type attempt struct {
 	Back    []metadata.Rollback // right before it
 	Outcome badge
 	Printed string // the end of what its program wrote to standard error
-	Diff    diff
-	Talk    talk
+	Diff    passage
+	Talk    passage
 	Void    bool // its phase was taken back since
 }
 
@@ -67,27 +68,14 @@ func (w words) why(a metadata.Attempt) string {
 
 // figures are who did an attempt and what it took.
 func (w words) figures(a metadata.Attempt) []string {
-	all := []string{line(text.Join(" ", a.Agent, text.If(a.Model != "", "("+a.Model+")")), 100), text.Clock(a.StartedAt), text.Duration(took(a))}
-	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
-		all = append(all, w.Shown("page tokens of", "n", text.Tokens(n)))
-	}
-	if a.Usage.CachedTokens > 0 {
-		all = append(all, w.Shown("page cached of", "n", text.Tokens(a.Usage.CachedTokens)))
-	}
-	if a.Usage.USD > 0 {
-		all = append(all, text.USD(a.Usage.USD))
-	}
-	if a.Usage.Unknown {
-		all = append(all, w.Shown("unpriced", "n", 1))
-	}
-	if a.Usage.ByGate {
-		all = append(all, w.Shown("page by gate"))
-	}
-	if a.Usage.Turns > 0 {
-		all = append(all, w.Shown("page turns", "n", fmt.Sprint(a.Usage.Turns)))
-	}
-	all = append(all, text.If(a.Resumed, w.Shown("resumed")))
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	u := a.Usage
+	read := u.InputTokens + u.OutputTokens
+	return slices.DeleteFunc([]string{
+		line(view.WithModel(a.Agent, a.Model), 100), text.Clock(a.StartedAt), text.Duration(took(a)),
+		text.If(read > 0, w.Shown("page tokens of", "n", text.Tokens(read))), text.If(u.CachedTokens > 0, w.Shown("page cached of", "n", text.Tokens(u.CachedTokens))),
+		text.If(u.USD > 0, text.USD(u.USD)), text.If(u.Unknown, w.Shown("unpriced", "n", 1)), text.If(u.ByGate, w.Shown("page by gate")),
+		text.If(u.Turns > 0, w.Shown("page turns", "n", u.Turns)), text.If(a.Resumed, w.Shown("resumed")),
+	}, func(s string) bool { return s == "" })
 }
 
 func took(a metadata.Attempt) time.Duration {
@@ -131,23 +119,33 @@ func escaped(s string) int {
 	return n
 }
 
-// diff is what an attempt changed.
-type diff struct {
+// passage is what an attempt changed, or what was said in it.
+type passage struct {
 	Title  string
+	Prompt string // that it begins with
 	Blocks []block
 	Left   string // what is left out
+	room   int    // for more of it, in bytes of HTML
+	left   int    // how many texts are left out
 }
 
-// block are lines of a diff of one kind.
-type block struct {
-	Kind string // add, del, at, file or same
-	Text string
+// block is a text of a kind: of a diff add, del, at, file or same.
+type block struct{ Kind, Text string }
+
+// takes reports whether there is room for a text of so many bytes, and for all before it.
+func (p *passage) takes(bytes int, of *space) bool {
+	if p.left > 0 || bytes > p.room {
+		p.left++
+		return false
+	}
+	p.room, of.remaining = p.room-bytes, of.remaining-bytes
+	return true
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
-func (w words) diff(changes []Change, space *space) (d diff) {
-	var added, deleted, files, left int
-	here, cut, commit := min(mostOfOne, space.remaining), false, ""
+func (w words) diff(changes []Change, space *space) passage {
+	var added, deleted, files int
+	d, cut, commit := passage{room: min(mostOfOne, space.remaining)}, false, ""
 	for _, c := range changes {
 		commit, cut = c.Commit, cut || c.Cut
 		inHunk := false
@@ -161,24 +159,19 @@ func (w words) diff(changes []Change, space *space) (d diff) {
 			case "file":
 				files += text.Count(strings.HasPrefix(l, "diff --git "))
 			}
-			if left > 0 {
-				left++
-				continue
-			}
 			l = shown(l)
-			if cost := escaped(l) + 4; cost <= here {
-				here, space.remaining = here-cost, space.remaining-cost
-				d.add(kind, l)
-			} else {
-				left++
+			switch last := len(d.Blocks) - 1; {
+			case !d.takes(escaped(l)+4, space):
+			case last >= 0 && d.Blocks[last].Kind == kind:
+				d.Blocks[last].Text += l
+			default:
+				d.Blocks = append(d.Blocks, block{kind, l})
 			}
 		}
 	}
-	if files > 0 {
-		d.Title = w.Shown("page diff", "files", files, "added", added, "deleted", deleted)
-	}
-	if left > 0 || cut {
-		d.Left = w.Shown("page diff cut", "n", left, "commit", fmt.Sprintf("%.12s", text.Flat(commit)))
+	d.Title = text.If(files > 0, w.Shown("page diff", "files", files, "added", added, "deleted", deleted))
+	if d.left > 0 || cut {
+		d.Left = w.Shown("page diff cut", "n", d.left, "commit", fmt.Sprintf("%.12s", text.Flat(commit)))
 	}
 	return d
 }
@@ -217,63 +210,34 @@ func shown(l string) string {
 	return text.Visible(l) + "\n"
 }
 
-// add adds a line to the last block, or to a new one if it is of another kind.
-func (d *diff) add(kind, l string) {
-	if n := len(d.Blocks); n > 0 && d.Blocks[n-1].Kind == kind {
-		d.Blocks[n-1].Text += l
-	} else {
-		d.Blocks = append(d.Blocks, block{Kind: kind, Text: l})
-	}
-}
-
 // leastOfTalk is how much of a page transcripts may have besides what diffs leave, in
 // bytes of HTML.
 const leastOfTalk = 64 << 10
 
-// talk is what was said in an attempt.
-type talk struct {
-	Title  string
-	Prompt string
-	Blocks []block
-	Left   string // what is left out
-}
-
 // talks gives what was said in the attempts, as far as there is room: the newest
 // matter most.
-func (w words) talks(all map[int][]agents.Entry, left int) map[int]talk {
-	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}
+func (w words) talks(all map[int][]agents.Entry, left int) map[int]passage {
+	space, talks := &space{remaining: left + leastOfTalk}, map[int]passage{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 		talks[n] = w.talk(all[n], space)
 	}
 	return talks
 }
 
-func (w words) talk(entries []agents.Entry, space *space) (t talk) {
-	here, shown, left := min(mostOfOne, space.remaining), 0, 0
+func (w words) talk(entries []agents.Entry, space *space) passage {
+	t := passage{room: min(mostOfOne, space.remaining)}
 	for _, e := range entries {
 		if e.Kind == agents.Begins {
 			t.Prompt = space.take(paragraph(e.Text))
 			continue
 		}
-		if left > 0 {
-			left++
-			continue
+		if kind, body := spoken(e); t.takes(escaped(body)+32, space) {
+			t.Blocks = append(t.Blocks, block{kind, body})
 		}
-		kind, body := spoken(e)
-		cost := escaped(body) + 32
-		if cost > here {
-			left++
-			continue
-		}
-		here, space.remaining, shown = here-cost, space.remaining-cost, shown+1
-		t.Blocks = append(t.Blocks, block{Kind: kind, Text: body})
 	}
-	if shown > 0 {
-		t.Title = w.Shown("page transcript", "n", shown+left)
-	}
-	if left > 0 {
-		t.Left = w.Shown("page transcript cut", "n", left)
-	}
+	shown := len(t.Blocks)
+	t.Title = text.If(shown > 0, w.Shown("page transcript", "n", shown+t.left))
+	t.Left = text.If(t.left > 0, w.Shown("page transcript cut", "n", t.left))
 	return t
 }
 

@@ -48,7 +48,7 @@ type content struct {
 	words
 	Title    string
 	Timeline timeline
-	Whole    diff
+	Whole    passage
 	Attempts []attempt
 	Told     Facts
 }
@@ -131,7 +131,7 @@ type next struct {
 
 func (w words) next() next {
 	run := w.Run
-	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(phases.On(w.Plan, run))}
+	n := next{Class: class(string(run.Status)), Commands: view.NextCommands(w.Course)}
 	switch {
 	case run.Status == metadata.Completed:
 		n.Why = w.Shown("done")
@@ -260,9 +260,6 @@ func class(s string) string {
 }
 
 // lastLines gives the end of what a program has printed.
-func lastLines(s string) (out string) {
-	for _, l := range view.LastLines(s, view.FailureLines) {
-		out += text.Visible(l) + "\n"
-	}
-	return out
+func lastLines(s string) string {
+	return text.Visible(strings.Join(append(view.LastLines(s, view.FailureLines), ""), "\n"))
 }
