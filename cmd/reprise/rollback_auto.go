@@ -137,7 +137,7 @@ func propose(ctx context.Context, w *workspace.Workspace, about metadata.Decisio
 	gh, err := issue.Client(w.Env, f, f.Token, w.Env.Stderr)
 	var c github.Comment
 	if err == nil {
-		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, phases.On(w.Plan, w.Run), said), page.OpinionSince(about))
+		c, err = gh.In(r.Repository).Thread(r.Number).Post(ctx, marker, page.OpinionReply(marker, phases.On(w.Plan, w.Run), said), page.Since(about.At))
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository, r.Number), "why", err.Error()))

@@ -185,7 +185,7 @@ func (v *voice) tellOpinion(ctx context.Context, said page.Opinion) {
 		return
 	}
 	marker := page.OpinionMarker(said.About)
-	if _, err := v.Issue.Post(ctx, marker, text(marker), page.OpinionSince(said.About)); err != nil && !errors.Is(err, engine.ErrSteered) {
+	if _, err := v.Issue.Post(ctx, marker, text(marker), page.Since(said.About.At)); err != nil && !errors.Is(err, engine.ErrSteered) {
 		v.warn(err)
 	}
 }

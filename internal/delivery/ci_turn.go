@@ -266,7 +266,7 @@ func TellUnstarted(ctx context.Context, d *Delivery, run metadata.Run, u Unstart
 	does, by := u.For.Requested.Command.Line(), u.For.By
 	switch {
 	case u.For.CI:
-		by, key, from = "", fmt.Sprint(run.Stop.At.UnixMilli()), since(run.Stop.At)
+		by, key, from = "", fmt.Sprint(run.Stop.At.UnixMilli()), page.Since(run.Stop.At)
 	case u.For.Pull > 0:
 		number = u.For.Pull
 	case from.IsZero():

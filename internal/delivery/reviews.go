@@ -66,7 +66,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 			return nil
 		}
 		refusal := page.RefusalReply(marker, run.Language, command.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
-		_, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, refusal, since(v.At))
+		_, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, refusal, page.Since(v.At))
 		return err
 	}
 	var threads []int64
@@ -89,7 +89,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		return err
 	} else if left > 0 {
 		text := page.ReviewCutReply(marker, run.Language, len(v.Comments), left)
-		if _, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, text, since(v.At)); err != nil {
+		if _, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, text, page.Since(v.At)); err != nil {
 			return err
 		}
 	}

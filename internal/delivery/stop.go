@@ -45,9 +45,6 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
-// since is the time before which no comment says what became so at a time: the clock of the forge may be behind ours.
-func since(at time.Time) time.Time { return at.Add(-page.ClockSkew) }
-
 // thread is the issue with its comments.
 func (d *Delivery) thread() *github.Thread { return d.GitHub.Thread(d.Issue) }
 
@@ -150,7 +147,7 @@ func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, begin tim
 	if phases.GivenUp(run) == "" || d.Expired() {
 		return
 	}
-	since := slices.MinFunc([]time.Time{begin, since(run.Stop.At)}, time.Time.Compare)
+	since := slices.MinFunc([]time.Time{begin, page.Since(run.Stop.At)}, time.Time.Compare)
 	if run.PRNumber > 0 {
 		_, err := d.open(ctx, run)
 		if err == nil {

@@ -121,7 +121,7 @@ func (w *writer) warnings() string {
 
 // becomes says what becomes of an issue that a phase has asked for.
 func (w *writer) becomes(x metadata.Child) string {
-	opened, soon := 0, phases.ToOpen(phases.On(w.Plan, w.Run))
+	opened, soon := 0, phases.ToOpen(w.Course)
 	for _, c := range w.Run.Children {
 		opened += text.Count(c.Opened())
 	}

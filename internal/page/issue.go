@@ -87,27 +87,20 @@ func tasksOf(run metadata.Run) (phase string, tasks []task) {
 		if rec.Status != metadata.PhaseCompleted || json.Unmarshal(rec.Report, &report) != nil {
 			continue // a report of another shape has no tasks
 		}
-		if tasks := distinct(report.Remaining); len(tasks) > 0 {
+		seen := map[string]bool{"": true}
+		for _, t := range report.Remaining {
+			if strings.TrimSpace(t.Title) == "" {
+				t.Title = text.FirstLine(t.Body)
+			}
+			if key := strings.ToLower(text.OneLine(t.Title)); !seen[key] {
+				seen[key], tasks = true, append(tasks, t)
+			}
+		}
+		if len(tasks) > 0 {
 			return rec.Name, tasks
 		}
 	}
 	return "", nil
-}
-
-func distinct(tasks []task) (out []task) {
-	seen := map[string]bool{}
-	for _, t := range tasks {
-		if strings.TrimSpace(t.Title) == "" {
-			t.Title = text.FirstLine(t.Body)
-		}
-		key := strings.ToLower(strings.Join(strings.Fields(t.Title), " "))
-		if key == "" || seen[key] {
-			continue
-		}
-		seen[key] = true
-		out = append(out, t)
-	}
-	return out
 }
 
 // maxTitle is the most that GitHub takes for the title of an issue or a pull
@@ -143,10 +136,9 @@ func ShortTitle(title string) string {
 		return title
 	}
 	room := maxTitle - len("...")
-	for i, r := range title {
-		if room -= clean.Units(string(r)); room < 0 {
-			return title[:i] + "..."
-		}
-	}
-	return title // unreachable: it has more units than there is room for
+	end := strings.IndexFunc(title, func(r rune) bool {
+		room -= clean.Units(string(r))
+		return room < 0 // at the latest at the last one
+	})
+	return title[:end] + "..."
 }

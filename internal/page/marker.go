@@ -35,12 +35,8 @@ func OpinionMarker(about metadata.Decision) string {
 	return fmt.Sprintf("<!-- reprise:opinion:v1 at=%d -->", about.At.Unix())
 }
 
-// ClockSkew is how far the clock of a forge may be behind ours.
-const ClockSkew = 10 * time.Minute
-
-// OpinionSince is the time before which no comment is that opinion: some minutes
-// earlier, because two clocks may differ.
-func OpinionSince(about metadata.Decision) time.Time { return about.At.Add(-ClockSkew) }
+// Since is the time before which no comment says what became so at a time: the clock of the forge may be behind ours.
+func Since(at time.Time) time.Time { return at.Add(-10 * time.Minute) }
 
 // stop is where a run has stopped so that people have to be told. It stays the
 // same until the run goes on.

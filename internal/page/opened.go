@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -24,7 +23,7 @@ type change struct {
 
 func (w *writer) opened() *change {
 	diff, forge := "", false
-	for _, o := range view.Opened(phases.On(w.Plan, w.Run)) {
+	for _, o := range view.Opened(w.Course) {
 		diff += o.Diff
 		forge = forge || strings.HasPrefix(o.Path, ".github/")
 	}

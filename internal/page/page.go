@@ -43,7 +43,7 @@ func newWriter(c phases.Course, t Notices) *writer {
 
 // speaker says things that are about no run.
 func speaker(language string) *writer {
-	return newWriter(phases.On(nil, metadata.Run{Language: prompts.Words(language).Language}), Notices{})
+	return newWriter(phases.On(nil, metadata.Run{Language: language}), Notices{})
 }
 
 //go:embed pages.tmpl
@@ -145,7 +145,13 @@ func (w *writer) funcs() template.FuncMap {
 		"fileURL": func(name string) string { return clean.FileURL(w.Files, name) },
 		"waiting": func(role, phase string) string { return w.WaitingFor(clean.Inline(role, 40), w.title(phase)) },
 		"newest":  newest[metadata.Rollback], "latest": newest[metadata.Decision],
-		"excerpt": excerptOf,
+		"excerpt": func(output string, most int) any {
+			lines, left := view.Excerpt(output, most)
+			return struct {
+				Text string
+				Left int // lines that are not shown
+			}{strings.Join(lines, "\n"), left}
+		},
 
 		"marker": MarkerOf, "headline": w.headline, "bar": w.bar, "facts": w.facts, "standing": w.standing, "sign": w.phaseSign, "reason": w.Code, "wayBack": w.wayBack,
 		"failing": phases.WhyChecksFailed, "over": phases.IsOver, "broken": view.BrokenSetup, "checksNothing": phases.ChecksNothing, "cutOff": view.CutOff, "becomes": w.becomes, "commands": w.commands, "opened": w.opened, "refused": w.refused,
@@ -154,7 +160,7 @@ func (w *writer) funcs() template.FuncMap {
 		"mermaid":     func() string { return view.Mermaid(w.Course) },
 		"lastWords":   func() string { return strings.Join(view.LastLines(view.Stderr(w.Run), view.FailureLines), "\n") },
 		"ask":         func(phase string) string { return w.in(w.Run.Phase(phase).Ask) },
-		"approvals":   func() []string { return phases.Approvals(phases.On(w.Plan, w.Run)) },
+		"approvals":   func() []string { return phases.Approvals(w.Course) },
 		"proposal":    w.proposal,
 		"checksFile": func(r view.Row) string {
 			return path.Join(phases.Folder(w.Run.IssueNumber), r.Folder, phases.ChecksFile)
@@ -191,17 +197,6 @@ func newest[T any](all []T) []T {
 	return all
 }
 
-// excerpt is what is shown of what a program printed.
-type excerpt struct {
-	Text string
-	Left int // lines that are not
-}
-
-func excerptOf(output string, most int) excerpt {
-	lines, left := view.Excerpt(output, most)
-	return excerpt{strings.Join(lines, "\n"), left}
-}
-
 func (w *writer) in(why metadata.Reason) string { return why.In(w.Catalogue) }
 
 // word translates a word of the record.
@@ -223,10 +218,7 @@ func (w *writer) file(name string) string {
 // place says where a finding is, as a link to the line where that is possible.
 func (w *writer) place(f metadata.Finding) string {
 	at, to := code(view.Place(f), 200), clean.FileURL(w.Files, f.File)
-	if f.File == "" || to == "" {
-		return at
-	}
-	if f.Line > 0 {
+	if to != "" && f.Line > 0 {
 		to += text.If(strings.EqualFold(path.Ext(f.File), ".md"), "?plain=1") + fmt.Sprintf("#L%d", f.Line) // as a page, Markdown has no lines
 	}
 	return cmp.Or(clean.Link(at, to), at)

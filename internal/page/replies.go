@@ -131,7 +131,7 @@ func OpinionReply(marker string, c phases.Course, o Opinion) string {
 		does := strings.TrimSpace(command.ProposedBy(d, asked.Restore).String())
 		became = alert(alertImportant, text.Join("\n\n", not, clean.Named(w.Say("whatNow"), w.Say("comment.carryOut")), clean.Fenced(does)))
 		// The run may have gone on since, so that it cannot be carried out any more.
-		back, err := phases.FollowDiagnosis(phases.On(w.Plan, c.Run), d, phases.Rollback{By: o.About.By, Restore: asked.Restore, At: o.About.At})
+		back, err := phases.FollowDiagnosis(w.Course, d, phases.Rollback{By: o.About.By, Restore: asked.Restore, At: o.About.At})
 		if err == nil && asked.DryRun {
 			preview = newWriter(phases.On(w.Plan, back.Run), Notices{}).preview(back)
 		}

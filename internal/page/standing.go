@@ -134,7 +134,7 @@ func (w *writer) onRun() string {
 	case reason == metadata.BudgetExceeded && !phases.OfDay(w.Run.Stop):
 		a.Do = w.Say("tell.allowMore", "command", "/run "+phases.LimitOf(w.Run).Flag())
 	}
-	if verbatim(reason) || w.Run.Status == metadata.Cancelled {
+	if slices.Contains(verbatim, reason) || w.Run.Status == metadata.Cancelled {
 		if words = code(w.in(w.Run.Stop.Why), 300); strings.Contains(string(w.Run.Stop.Why), `"last_words"`) {
 			words = clean.Fenced(clean.Truncate(w.in(w.Run.Stop.Why), 700))
 		}
@@ -142,13 +142,10 @@ func (w *writer) onRun() string {
 	return alert(kind, text.Join("\n\n", a.Meaning, words, clean.Named(w.Say("whatNow"), a.Do), text.If(strings.Contains(a.Do, "/rollback"), w.wayBack())))
 }
 
-// verbatim reports whether the words of a program say more than the meaning
-// of the code does.
-func verbatim(code metadata.Code) bool {
-	return slices.Contains([]metadata.Code{
-		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
-		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts, metadata.StateCorrupt, metadata.SecretFound,
-	}, code)
+// verbatim are the codes whose meaning says less than the words of a program do.
+var verbatim = []metadata.Code{
+	metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+	metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts, metadata.StateCorrupt, metadata.SecretFound,
 }
 
 // waitsFor says what the run waits to be told: answers, an approval, or only that
@@ -157,7 +154,7 @@ func (w *writer) waitsFor() string {
 	if open := phases.Questions(w.Run); len(open) > 0 {
 		return alert(alertImportant, w.list(30_000, "questions", open))
 	}
-	if wanted := view.Wanted(phases.On(w.Plan, w.Run)); wanted != nil {
+	if wanted := view.Wanted(w.Course); wanted != nil {
 		return alert(alertImportant, w.put("approval", wanted))
 	}
 	return alert(alertNote, w.put("resume", w))
@@ -165,7 +162,7 @@ func (w *writer) waitsFor() string {
 
 // proposal is the command for what an agent proposes in the place of an approval, or "".
 func (w *writer) proposal() string {
-	back, ok := phases.Proposed(phases.On(w.Plan, w.Run))
+	back, ok := phases.Proposed(w.Course)
 	if !ok {
 		return ""
 	}
@@ -177,7 +174,7 @@ func (w *writer) proposal() string {
 // all questions.
 func (w *writer) halts() string {
 	items := []string{clean.Bold(w.Say("comment.halted"))}
-	for _, d := range phases.Halts(phases.On(w.Plan, w.Run)) {
+	for _, d := range phases.Halts(w.Course) {
 		does := "/retry " + d.Phase
 		if d.Code == metadata.AwaitingPerson {
 			does = "/approve " + d.Phase
