@@ -32,8 +32,6 @@ type event struct {
 	Time    time.Time `json:"time"`
 	Content string    `json:"datacontenttype"`
 	Data    data      `json:"data"`
-
-	kind string
 }
 
 // data is where the run stood.
@@ -59,7 +57,19 @@ type data struct {
 // be the zero value. Words are of the reasons.
 func between(before, after metadata.Run, words metadata.Words) (all []event) {
 	add := func(kind, phase, reason, id string, args ...any) {
-		all = append(all, eventOf(after, kind, phase, reason, fmt.Sprintf("%s-%s-%s", after.Execution.ID, kind, fmt.Sprintf(id, args...))))
+		e := event{
+			Version: "1.0", ID: fmt.Sprintf("%s-%s-%s", after.Execution.ID, kind, fmt.Sprintf(id, args...)), Source: cmp.Or(after.IssueURL, after.BranchName),
+			Type: "reprise.run." + kind, Subject: "issue " + after.IssueNumber, Time: after.UpdatedAt.UTC(), Content: "application/json",
+			Data: data{
+				Kind: kind, Issue: after.IssueNumber, Title: after.IssueTitle, URL: after.IssueURL, Pull: after.PRURL, Repository: after.Repository,
+				Branch: after.BranchName, Pipeline: after.Pipeline.Name, Status: string(after.Status), Phase: phase, Reason: reason,
+				Revision: after.Revision, Attempts: len(after.Attempts), USD: after.Cost.USD,
+			},
+		}
+		if after.Stop != nil {
+			e.Data.Code = after.Stop.Code
+		}
+		all = append(all, e)
 	}
 	if before.Execution.ID == "" {
 		add(Start, after.CurrentPhase, "", "0")
@@ -105,23 +115,6 @@ func stoppedAt(run metadata.Run) time.Time {
 		return time.Time{}
 	}
 	return run.Stop.At
-}
-
-func eventOf(run metadata.Run, kind, phase, reason, id string) event {
-	e := event{
-		Version: "1.0", ID: id, Source: run.IssueURL, Type: "reprise.run." + kind, Subject: "issue " + run.IssueNumber,
-		Time: run.UpdatedAt.UTC(), Content: "application/json", kind: kind,
-		Data: data{
-			Kind: kind, Issue: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Pull: run.PRURL, Repository: run.Repository,
-			Branch: run.BranchName, Pipeline: run.Pipeline.Name, Status: string(run.Status), Phase: phase, Reason: reason,
-			Revision: run.Revision, Attempts: len(run.Attempts), USD: run.Cost.USD,
-		},
-	}
-	e.Source = cmp.Or(e.Source, run.BranchName)
-	if run.Stop != nil {
-		e.Data.Code = run.Stop.Code
-	}
-	return e
 }
 
 // Past is what the branch of a run tells of its earlier records.

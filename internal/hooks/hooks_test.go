@@ -227,7 +227,7 @@ func TestWebhook(t *testing.T) {
 		Version: "1.0", ID: "run-start-0", Source: "https://github.com/o/n/issues/7", Type: "reprise.run.start", Subject: "issue 7", Content: "application/json",
 		Data: data{Kind: "start", Issue: "7", Title: "Say [MASKED]", URL: "https://github.com/o/n/issues/7", Branch: "reprise/issue-7", Status: "running", Phase: "design"},
 	}
-	if diff := cmp.Diff(want, r.got[2], cmp.AllowUnexported(event{})); diff != "" {
+	if diff := cmp.Diff(want, r.got[2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.down = 3
@@ -265,7 +265,6 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 
 // TestPrivateHosts are reached only if the pipeline names an address, or says so.
 func TestPrivateHosts(t *testing.T) {
-	teller, _ := telling(t)
 	for address, want := range map[string][]string{
 		"https://hooks.example.com/x": nil, "https://10.0.0.7:8443/x": {"10.0.0.7:8443"}, "https://[fd00::1]/": {"[fd00::1]:443"}, "https://localhost/": {"localhost:443"},
 	} {
@@ -274,7 +273,7 @@ func TestPrivateHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := teller.world(pipelines.Hook{Private: private}, ask.URL)
+			got := world(pipelines.Hook{Private: private}, ask.URL)
 			if private && want == nil {
 				want = []string{"hooks.example.com:443"}
 			}
@@ -370,7 +369,7 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 	for name, told := range map[string][]int{"another start": {2}, "of a record that does not say it": nil} {
 		next := here(runs[2], told...)
 		next.Missed(t.Context())
-		if len(r.got) == 1 && !cmp.Equal(said, r.got[0], cmp.AllowUnexported(event{})) {
+		if len(r.got) == 1 && !cmp.Equal(said, r.got[0]) {
 			t.Errorf("%s: told %+v, and at first %+v", name, r.got[0], said)
 		}
 		want(name, next, 3, 0, wait)

@@ -95,8 +95,8 @@ func (t *Teller) Missed(ctx context.Context) {
 	for n := 1; n < len(records); n++ {
 		for _, e := range between(records[n-1], records[n], t.Words) {
 			for i, h := range t.Hooks {
-				if slices.Contains(h.On, e.kind) && e.Data.Revision > told[i] {
-					t.left[i] = append(t.left[i], t.masked(e))
+				if slices.Contains(h.On, e.Data.Kind) && e.Data.Revision > told[i] {
+					t.left[i] = append(t.left[i], e)
 				}
 			}
 		}
@@ -115,13 +115,7 @@ func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
 }
 
 func (t *Teller) warn(hook int, e event, err error) {
-	t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", hook+1, e.kind, err))
-}
-
-// masked is an event without secrets.
-func (t *Teller) masked(e event) event {
-	e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
-	return e
+	t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", hook+1, e.Data.Kind, err))
 }
 
 // tell tells events, after those that a hook has not taken, each of which is tried once and
@@ -139,19 +133,20 @@ func (t *Teller) tell(ctx context.Context, events []event) {
 			t.left[i] = t.left[i][1:]
 		}
 		for _, e := range events {
-			if !slices.Contains(h.On, e.kind) {
+			if !slices.Contains(h.On, e.Data.Kind) {
 				continue
 			}
-			if err := t.one(ctx, h, t.masked(e), tries); err != nil {
+			if err := t.one(ctx, h, e, tries); err != nil {
 				t.warn(i, e, err)
-				t.left[i] = append(t.left[i], t.masked(e))
+				t.left[i] = append(t.left[i], e)
 			}
 		}
 	}
 }
 
-// one tells one hook, a webhook as often as it takes, and at most so many times.
+// one tells one hook without secrets, a webhook as often as it takes, and at most so many times.
 func (t *Teller) one(ctx context.Context, h pipelines.Hook, e event, tries int) error {
+	e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -166,10 +161,7 @@ func (t *Teller) one(ctx context.Context, h pipelines.Hook, e event, tries int) 
 		}
 	}
 	for n := range tries {
-		if err = t.post(ctx, h, e, body, secret); err == nil || ctx.Err() != nil || n == tries-1 {
-			break
-		}
-		if slept := t.Sleep(ctx, time.Duration(1+3*n)*time.Second); slept != nil {
+		if err = t.post(ctx, h, e, body, secret); err == nil || ctx.Err() != nil || n == tries-1 || t.Sleep(ctx, time.Duration(1+3*n)*time.Second) != nil {
 			break
 		}
 	}
@@ -215,14 +207,14 @@ func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byt
 	}
 	ask.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	ask.Header.Set("User-Agent", "reprise")
-	ask.Header.Set(eventHeader, e.kind)
+	ask.Header.Set(eventHeader, e.Data.Kind)
 	ask.Header.Set(deliveryHeader, e.ID)
 	if secret != "" {
 		sum := hmac.New(sha256.New, []byte(secret))
 		sum.Write(body)
 		ask.Header.Set(signatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
 	}
-	dial, err := t.world(h, at).Dialer(t.Proxy)
+	dial, err := world(h, at).Dialer(t.Proxy)
 	if err != nil {
 		return err
 	}
@@ -245,7 +237,7 @@ func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byt
 
 // world is what the host of a webhook may be: public, unless the pipeline says that it is
 // private, or names an address itself.
-func (t *Teller) world(h pipelines.Hook, at *url.URL) gate.World {
+func world(h pipelines.Hook, at *url.URL) gate.World {
 	w := gate.World{Open: true}
 	if _, err := netip.ParseAddr(at.Hostname()); err == nil || at.Hostname() == "localhost" || h.Private {
 		w.Allow = []string{net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), map[string]string{"https": "443", "http": "80"}[at.Scheme]))}
