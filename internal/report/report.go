@@ -38,19 +38,16 @@ var pageText string
 // Write writes the page, in the language of the run.
 func Write(w io.Writer, f Facts) error {
 	x := words{prompts.Words(f.Run.Language), view.StateOf(phases.On(f.Plan, f.Run))}
-	return x.write(w, pageText, content{
+	return x.write(w, pageText, struct {
+		words
+		Title    string
+		Timeline timeline
+		Whole    passage
+		Attempts []attempt
+		Told     Facts
+	}{
 		x, text.IssueHead(f.Run.IssueNumber, line(f.Run.IssueTitle, 300)), x.timeline(), x.diff(f.Whole, &space{remaining: mostOfAll}), x.attempts(f), f,
 	})
-}
-
-// content is what the template of the page writes.
-type content struct {
-	words
-	Title    string
-	Timeline timeline
-	Whole    passage
-	Attempts []attempt
-	Told     Facts
 }
 
 // write writes a page whose text begins with the head that all pages have.

@@ -152,11 +152,7 @@ func (f *follower) endRun() {
 
 // start begins a span in another one, or with nil that of the run.
 func (f *follower) start(in trace.Span, name string, at time.Time, about ...attribute.KeyValue) trace.Span {
-	ctx := context.Background()
-	if in != nil {
-		ctx = trace.ContextWithSpan(ctx, in)
-	}
-	_, s := f.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithAttributes(about...))
+	_, s := f.tracer.Start(trace.ContextWithSpan(context.Background(), in), name, trace.WithTimestamp(at), trace.WithAttributes(about...))
 	return s
 }
 

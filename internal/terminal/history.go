@@ -114,14 +114,13 @@ func (r Report) attempt(run metadata.Run, a metadata.Attempt) []string {
 // people are the lines of the history that are not calls: what rules did, what
 // people were asked and said, and what they asked for.
 func (r Report) people(run metadata.Run) (all []happening) {
-	add := func(h happening, sign, phase, what, body string) {
-		h.cells = []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
-		all = append(all, h)
+	add := func(at time.Time, sign, phase, what, body string) {
+		all = append(all, happening{at, []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}})
 	}
 	for _, q := range run.Questions {
-		add(happening{at: q.AskedAt}, "?", q.Phase, "question", text.Join(": ", q.ID, q.Text))
+		add(q.AskedAt, "?", q.Phase, "question", text.Join(": ", q.ID, q.Text))
 		if q.AnsweredAt != nil {
-			add(happening{at: *q.AnsweredAt}, "!", q.Phase, "answer", text.Join(": ", text.Join(" ", q.ID, r.about("person", "who", q.By)), q.Answer))
+			add(*q.AnsweredAt, "!", q.Phase, "answer", text.Join(": ", text.Join(" ", q.ID, r.about("person", "who", q.By)), q.Answer))
 		}
 	}
 	for _, d := range run.Decisions {
@@ -130,15 +129,15 @@ func (r Report) people(run metadata.Run) (all []happening) {
 		}
 		switch d.Step {
 		case "rule", "choose", "merge", phases.SkipStep:
-			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
+			add(d.At, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
-			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))
+			add(d.At, "~", d.Phase, d.Step, d.Why.In(r.C))
 		case "approve", "skip", "pause", "cancel", "finish", "retry", "refresh", "update", phases.IssueTaken:
 			why := d.Why.In(r.C)
 			if !strings.Contains(why, d.By) {
 				why = text.Join(": ", r.about("person", "who", d.By), why)
 			}
-			add(happening{at: d.At}, "!", d.Phase, d.Step, why)
+			add(d.At, "!", d.Phase, d.Step, why)
 		}
 	}
 	return all

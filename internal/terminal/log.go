@@ -55,7 +55,7 @@ func (v *logView) Report(e engine.Event) {
 // show prints news, where the page of a job can fold lines, in groups: what stands below a result
 // is one whose title is that result, and so is what an agent does, while it does it.
 func (v *logView) show(n news) {
-	lines, acts := plainLines(n, columnsOf(v.o.Plan), v.p.Palette, v.o.Verbose), n.Event == "activity"
+	lines, acts := plainLines(n, v.o.Plan, v.p.Palette, v.o.Verbose), n.Event == "activity"
 	if group := v.o.Group; group != nil {
 		switch {
 		case acts && !v.open:
@@ -69,7 +69,7 @@ func (v *logView) show(n news) {
 		title, below := lines[0], lines[1:]
 		if n.Because != "" { // the words of others are no part of a workflow command
 			n.Because, below = "", lines
-			title = plainLines(n, columnsOf(v.o.Plan), v.p.Palette, false)[0]
+			title = plainLines(n, v.o.Plan, v.p.Palette, false)[0]
 		}
 		v.o.Group(strings.TrimSpace(title))
 		v.print(below)
@@ -126,7 +126,7 @@ func (v *logView) beat() {
 	for _, w := range v.doing {
 		n, took := w.news, time.Since(w.since)
 		n.Event, n.Time, n.DurationMS = "at work", n.Time.Add(took), took.Milliseconds()
-		v.print(plainLines(n, columnsOf(v.o.Plan), v.p.Palette, false))
+		v.print(plainLines(n, v.o.Plan, v.p.Palette, false))
 	}
 	if len(v.doing) > 0 { // else the last one ended just now
 		v.timer.Reset(beatEvery)
@@ -141,31 +141,28 @@ func (v *logView) Close() {
 	v.rest()
 }
 
-// columns are the widths of what stands before the text of a line.
-type columns struct{ number, phase, agent int }
-
-func columnsOf(plan *pipelines.Pipeline) columns {
-	c := columns{number: 2*len(fmt.Sprint(len(plan.Phases))) + 1}
+// widthsOf gives how wide what stands before the text of a line is.
+func widthsOf(plan *pipelines.Pipeline) (number, phase, agent int) {
 	for _, p := range plan.Phases {
-		c.phase = max(c.phase, ansi.StringWidth(text.Flat(p.Name)))
+		phase = max(phase, ansi.StringWidth(text.Flat(p.Name)))
 	}
 	for name := range plan.Agents {
-		c.agent = max(c.agent, ansi.StringWidth(text.Flat(name)))
+		agent = max(agent, ansi.StringWidth(text.Flat(name)))
 	}
-	return c
+	return 2*len(fmt.Sprint(len(plan.Phases))) + 1, phase, agent
 }
 
 // plainLines prints news: one line, then the details, indented. With all it has
 // also what programs printed where nothing went wrong.
-func plainLines(n news, c columns, p text.Palette, all bool) []string {
+func plainLines(n news, plan *pipelines.Pipeline, p text.Palette, all bool) []string {
 	at := p.Faint(n.Time.Format("15:04:05"))
 	if n.Event == "stop" {
 		return []string{at + "  " + stopLine(n, p)}
 	}
-	number := text.If(n.Number > 0, fmt.Sprintf("%d/%d", n.Number, n.Phases))
+	number, phase, agent := widthsOf(plan)
 	head := at + "  " + strings.Join([]string{
-		strings.Repeat(" ", max(c.number-len(number), 0)) + number,
-		text.Pad(text.Flat(n.Phase), c.phase), text.Pad(text.Flat(n.Step), len("execute")), text.Pad(text.Flat(n.Agent), c.agent),
+		fmt.Sprintf("%*s", number, text.If(n.Number > 0, fmt.Sprintf("%d/%d", n.Number, n.Phases))),
+		text.Pad(text.Flat(n.Phase), phase), text.Pad(text.Flat(n.Step), len("execute")), text.Pad(text.Flat(n.Agent), agent),
 	}, "  ")
 	return append([]string{head + "  " + happened(n, p)}, n.below("          ", p, all)...)
 }

@@ -20,7 +20,7 @@ func TestAReasonIsSaidOnce(t *testing.T) {
 	var log []string
 	tell := func(e engine.Event) {
 		for _, n := range newsOf(plan, e) {
-			log = append(log, plainLines(n, columnsOf(plan), text.Palette(false), false)...)
+			log = append(log, plainLines(n, plan, text.Palette(false), false)...)
 		}
 	}
 	for n := range 3 {

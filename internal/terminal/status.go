@@ -131,13 +131,12 @@ func (r statusReport) phases() {
 			}
 		}
 	}
-	for i, l := range t.Lines() {
-		l = text.Cut(l, r.width)
-		if i > 0 {
-			l = tint(r.Palette, r.Rows[i-1].Colour(), l)
+	r.Fitted(&t, func(i int, line string) string {
+		if i == 0 {
+			return line
 		}
-		r.Line("%s", l)
-	}
+		return tint(r.Palette, r.Rows[i-1].Colour(), line)
+	})
 	for _, x := range r.Rows {
 		if x.Left != "" {
 			r.prose(text.Join(": ", view.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
