@@ -22,14 +22,15 @@ type PullFacts struct {
 
 // DraftBody gives the body of a pull request while the run is under way, as
 // Markdown in the language of the run: which issue it closes, the phases, what
-// was used, and what passing reviews suggest. It has at most clean.MaxComment characters.
+// was used, and what passing reviews suggest. It has at most clean.MaxComment characters. Many repositories make
+// the message of a commit of it, which must not keep workflows from starting.
 func DraftBody(c phases.Course, f PullFacts) string {
 	w := newWriter(c, f.Notices)
 	draft := w.Say("tell.draft")
 	if c.Run.Status != metadata.Running && c.Run.Status != metadata.Completed {
 		draft = w.Say("tell.halted")
 	}
-	return asMessage(w.body(w.closes(f.Issue), w.proven(), alert(alertNote, draft), w.warnings(), w.doubts(), w.aboutRun(f), w.phases(), w.suggestions()))
+	return phases.NoSkips(w.body(w.closes(f.Issue), w.proven(), alert(alertNote, draft), w.warnings(), w.doubts(), w.aboutRun(f), w.phases(), w.suggestions()))
 }
 
 // What lies between these two marks in the body of a pull request is ours.
@@ -58,10 +59,6 @@ func Described(body, own string) string {
 	return before + ownBegins + "\n" + own + "\n" + ownEnds + after
 }
 
-// asMessage makes a body fit for what many repositories make of it once the pull request is
-// merged: the message of a commit, which must not keep workflows from starting.
-func asMessage(body string) string { return phases.NoSkips(body) }
-
 // IsDraftBody reports whether a body reads as DraftBody gives it, in the language of the
 // run: it has not been handed over.
 func IsDraftBody(run metadata.Run, body string) bool {
@@ -78,7 +75,7 @@ func DoneBody(c phases.Course, report []byte, f PullFacts) string {
 	below := w.body("---", w.closes(f.Issue), w.Say("comment.squash"), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())
 	above := w.proven()
 	said := clean.Sanitize(string(report), f.Images, mostOwn-clean.Units(above)-clean.Units(below)-6, w.Say("tell.bodyCut"))
-	return asMessage(text.Join("\n\n", above, cmp.Or(said, "> "+w.Say("tell.noReport")), below))
+	return phases.NoSkips(text.Join("\n\n", above, cmp.Or(said, "> "+w.Say("tell.noReport")), below))
 }
 
 // closes names the issue. GitHub closes it with the pull request only if it

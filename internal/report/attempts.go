@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -106,18 +107,7 @@ func (r *space) take(s string) string {
 }
 
 // escaped is how many bytes a text has as HTML.
-func escaped(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch s[i] {
-		case '&', '"', '\'':
-			n += len("&amp;") - 1
-		case '<', '>':
-			n += len("&lt;") - 1
-		}
-	}
-	return n
-}
+func escaped(s string) int { return len(html.EscapeString(s)) }
 
 // passage is what an attempt changed, or what was said in it.
 type passage struct {

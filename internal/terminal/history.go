@@ -193,10 +193,8 @@ func (r Report) context(p *metadata.Phase) {
 	r.Heading(r.Shown("told first"))
 	r.Text(c.Reason, "  ")
 	t := text.Table{}
-	if d := c.Details; d != nil && d.BlockerCount+d.SuggestionCount > 0 {
-		t.Add(r.Shown("open then"), r.list(r.Shown("blockers", "n", d.BlockerCount), r.Shown("suggestions", "n", d.SuggestionCount)))
-	}
 	if d := c.Details; d != nil {
+		t.Add(r.Shown("open then"), text.If(d.BlockerCount+d.SuggestionCount > 0, r.list(r.Shown("blockers", "n", d.BlockerCount), r.Shown("suggestions", "n", d.SuggestionCount))))
 		t.Add(r.Shown("tests"), r.list(text.FlatAll(d.AffectedTests)...))
 	}
 	t.Add(r.Shown("review"), text.Flat(c.ReviewResult))

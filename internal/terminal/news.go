@@ -151,12 +151,11 @@ func newsOfEnd(s view.State, e engine.Event) news {
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), view.AllReverted(o.Violations), o.Stderr
 	n.Warnings = o.Warnings
-	rules := rulesSince(e.Run)
-	if e.Of.Do == phases.DoBaseline { // which comes after them, and leads to none
-		rules = nil
+	if e.Of.Do != phases.DoBaseline { // which comes after them, and leads to none
+		n.rules = rulesSince(e.Run)
 	}
-	for _, why := range rules {
-		n.Rules, n.rules = append(n.Rules, why.In(prompts.Words("en"))), append(n.rules, why)
+	for _, why := range n.rules {
+		n.Rules = append(n.Rules, why.In(prompts.Words("en")))
 	}
 	n.Model = cmp.Or(o.Model, n.Model)
 	if o.Written != nil {

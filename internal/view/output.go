@@ -14,14 +14,11 @@ import (
 // Stderr gives what the newest agent's program wrote to standard error before
 // the run stopped for that; "" if it stopped for something else.
 func Stderr(run metadata.Run) string {
-	if run.Stop == nil || run.Stop.Code == metadata.AwaitingPerson || len(run.Attempts) == 0 {
+	last := len(run.Attempts) - 1
+	if last < 0 || run.Stop == nil || run.Stop.Code == metadata.AwaitingPerson || run.Attempts[last].Phase != run.Stop.Phase {
 		return ""
 	}
-	last := run.Attempts[len(run.Attempts)-1]
-	if last.Phase != run.Stop.Phase {
-		return ""
-	}
-	return last.Stderr
+	return run.Attempts[last].Stderr
 }
 
 // FailureLines is how many lines of what a check printed are shown: a screen of

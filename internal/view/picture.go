@@ -103,7 +103,8 @@ func graphOf(c phases.Course) (g graph) {
 	at := map[string]int{}
 	for i, r := range rowsOf(c) {
 		at[r.Rec.Name] = i
-		g.nodes = append(g.nodes, node{nodeLabel(r), nodeClass(r.Colour())})
+		class := map[metadata.PhaseStatus]string{metadata.PhaseCompleted: "done", metadata.PhaseInProgress: "active", metadata.PhaseFailed: "failed", metadata.PhaseSkipped: "skipped"}[r.Colour()]
+		g.nodes = append(g.nodes, node{nodeLabel(r), cmp.Or(class, "pending")})
 	}
 	before := needsOf(c.Plan)
 	for _, p := range c.Plan.Phases {
@@ -163,10 +164,6 @@ const nodeColours = `  classDef done fill:#1a7f37,stroke:#116329,color:#ffffff
   classDef skipped fill:#818b98,stroke:#59636e,color:#ffffff,stroke-dasharray:4 3
   classDef pending fill:#f6f8fa,stroke:#818b98,color:#1f2328
 `
-
-func nodeClass(s metadata.PhaseStatus) string {
-	return cmp.Or(map[metadata.PhaseStatus]string{metadata.PhaseCompleted: "done", metadata.PhaseInProgress: "active", metadata.PhaseFailed: "failed", metadata.PhaseSkipped: "skipped"}[s], "pending")
-}
 
 // nodeLabel is the text of a phase: a sign or its number, then its title.
 func nodeLabel(r Row) string {

@@ -82,7 +82,10 @@ func english() metadata.Words { return prompts.Words("en") }
 func SummaryOf(c phases.Course) Summary {
 	state := StateOf(c)
 	s := Summary{
-		Status: statusOf(c.Run), Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
+		Status: cmp.Or(map[metadata.Status]string{
+			metadata.Completed: "success", metadata.Failed: "failed", metadata.Cancelled: "cancelled", metadata.Interrupted: "cancelled", metadata.Running: "running",
+		}[c.Run.Status], "waiting"),
+		Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
 		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
 		SummaryState: state.summary(), Code: state.Code(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
@@ -108,12 +111,6 @@ func SummaryOf(c phases.Course) Summary {
 		s.Totals.Revises += text.Count(a.Step == metadata.Revise && a.Status == metadata.Succeeded)
 	}
 	return s
-}
-
-func statusOf(run metadata.Run) string {
-	return cmp.Or(map[metadata.Status]string{
-		metadata.Completed: "success", metadata.Failed: "failed", metadata.Cancelled: "cancelled", metadata.Interrupted: "cancelled", metadata.Running: "running",
-	}[run.Status], "waiting")
 }
 
 func stepsOf(run metadata.Run, rec metadata.Phase) (out []SummaryStep) {
