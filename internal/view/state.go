@@ -100,7 +100,7 @@ type Open struct {
 // followed by them.
 func rowsOf(c phases.Course) (rows []Row) {
 	asked := phases.Approvals(c)
-	at, number := map[string]int{}, 0
+	number := 0
 	add := func(rec metadata.Phase, part string) {
 		row := Row{Number: number, Part: part, Title: TitleOf(c.Plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(c, &rec), Left: phases.WhyLeftOut(c.Run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
 		switch open := OpenFindings(rec.Verdict); rec.Status {
@@ -119,7 +119,14 @@ func rowsOf(c phases.Course) (rows []Row) {
 		if t := phases.TaskOf(&c.Run, &rec); t != nil {
 			row.Title += ": " + t.Title
 		}
-		at[rec.Name] = len(rows)
+		for _, a := range c.Run.Attempts {
+			if a.Phase == rec.Name {
+				row.Attempts += text.Count(phases.IsCall(a))
+				row.USD += a.Usage.USD
+				row.Tokens += a.Usage.InputTokens + a.Usage.OutputTokens
+				row.Took += time.Duration(a.DurationMS) * time.Millisecond
+			}
+		}
 		rows = append(rows, row)
 	}
 	all := slices.Clone(c.Run.Phases)
@@ -139,18 +146,6 @@ func rowsOf(c phases.Course) (rows []Row) {
 				add(part, partOf(c.Run, part.Name))
 			}
 		}
-	}
-	for _, a := range c.Run.Attempts {
-		i, ok := at[a.Phase]
-		if !ok {
-			continue
-		}
-		if phases.IsCall(a) {
-			rows[i].Attempts++
-		}
-		rows[i].USD += a.Usage.USD
-		rows[i].Tokens += a.Usage.InputTokens + a.Usage.OutputTokens
-		rows[i].Took += time.Duration(a.DurationMS) * time.Millisecond
 	}
 	return rows
 }
@@ -206,19 +201,15 @@ func doing(c phases.Course) phases.Decision {
 	}
 	if n := len(c.Run.Attempts); n > 0 && c.Run.Attempts[n-1].Status == metadata.Started {
 		a := c.Run.Attempts[n-1]
-		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent, Why: whyOf(c.Run, a.N)}
+		d := phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent}
+		for _, decided := range c.Run.Decisions {
+			if decided.Attempt == a.N {
+				d.Why = decided.Why // of several the newest
+			}
+		}
+		return d
 	}
 	return phases.Decide(c)
-}
-
-// whyOf gives the reason for which an attempt was decided on, or "".
-func whyOf(run metadata.Run, attempt int) metadata.Reason {
-	for _, d := range slices.Backward(run.Decisions) {
-		if d.Attempt == attempt {
-			return d.Why
-		}
-	}
-	return ""
 }
 
 // ModelOf gives the model that a decision's agent is asked for, or "" for the
