@@ -18,7 +18,6 @@ import (
 type ChildIssue struct {
 	Marker, Title, Body string
 	Labels              []string
-	Omitted             int // tasks for which there was no room
 }
 
 // StartLabel is the label that starts a run, unless the action is told another.
@@ -62,14 +61,14 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	w := newWriter(phases.On(nil, run), Notices{})
 	f := ChildIssue{
 		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Say("tell.followUp", "title", PullTitle(run))),
-		Labels: withoutLabel(labels, trigger), Omitted: max(len(tasks)-maxTasks, 0),
+		Labels: withoutLabel(labels, trigger),
 	}
 	blocks := []string{f.Marker + "\n" + w.Say("tell.followUpBody", "issue", w.parent(), "phase", clean.Inline(phase, 60))}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
 		blocks = append(blocks, clean.Item("[ ] **"+clean.Inline(t.Title, 200)+"**", clean.Truncate(t.Body, 4000)))
 	}
-	if f.Omitted > 0 {
-		blocks = append(blocks, w.Say("tell.leftOut", "n", f.Omitted))
+	if left := len(tasks) - maxTasks; left > 0 {
+		blocks = append(blocks, w.Say("tell.leftOut", "n", left))
 	}
 	f.Body = w.body(blocks...)
 	return &f

@@ -269,12 +269,12 @@ func Unpriced(run metadata.Run) string {
 
 // Spent says what the run has cost, beside the limit that applies.
 func Spent(run metadata.Run) string {
-	all, form := text.USD(run.Cost.USD), "used of"
-	if run.Budget.USD > 0 && run.Budget.Since.USD > 0 {
-		form = "used of newest"
-	}
-	if used, limit := Budgeted(run); limit > 0 {
-		all = prompts.Words(run.Language).Shown(form, "all", all, "used", text.USD(used), "limit", text.USD(limit))
+	c, all := prompts.Words(run.Language), text.USD(run.Cost.USD)
+	switch used, limit := Budgeted(run); {
+	case run.Budget.USD > 0 && run.Budget.Since.USD > 0:
+		all = c.Shown("used of newest", "all", all, "used", text.USD(used), "limit", text.USD(limit))
+	case limit > 0:
+		all = c.Shown("used of", "used", text.USD(used), "limit", text.USD(limit))
 	}
 	return all + Unpriced(run)
 }
@@ -297,9 +297,9 @@ func Opened(c phases.Course) (all []metadata.Opened) {
 	return all
 }
 
-// Axis says where attempts are on a line of time. Those at work at the same time are as
+// axis says where attempts are on a line of time. Those at work at the same time are as
 // far apart as they were; where nobody was at work, time is short.
-type Axis struct {
+type axis struct {
 	Attempts       []metadata.Attempt // in the order in which they began
 	Starts, Widths []time.Duration    // of each
 	All            time.Duration
@@ -307,7 +307,7 @@ type Axis struct {
 
 // AxisOf places attempts. Took says how long each lasted; none is narrower than least, and no
 // pause longer than pause.
-func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a Axis) {
+func AxisOf(attempts []metadata.Attempt, took func(metadata.Attempt) time.Duration, least, pause time.Duration) (a axis) {
 	var began, end time.Time // of what is at work at the same time
 	var from time.Duration   // where that begins
 	a.Attempts = slices.SortedStableFunc(slices.Values(attempts), func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
