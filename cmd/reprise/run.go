@@ -19,7 +19,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/runs"
-	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -363,48 +362,4 @@ func (s runSession) log() io.Writer {
 		return s.Env.Stderr
 	}
 	return s.Env.Stdout
-}
-
-func repoFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
-}
-
-// issueFlag adds the flags that name a repository and the issue of a run in it. The name of that may be left out.
-func issueFlag(c *cobra.Command, repo, to *string) {
-	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from; --issue may be left out")
-	repoFlag(c, repo)
-	c.Args = func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) > 1:
-			return exit.Usagef("%s takes no argument %q beside the issue; flags say the rest (see: %s --help)", c.Name(), args[1], c.CommandPath())
-		case len(args) == 1 && *to != "":
-			return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], *to)
-		case len(args) == 1:
-			*to = args[0]
-		}
-		return nil
-	}
-}
-
-// anyIssueFlag adds them to a command that only reads, which takes the run at hand if none is named.
-func anyIssueFlag(c *cobra.Command, repo, to *string) {
-	issueFlag(c, repo, to)
-	c.Flags().Lookup("issue").Usage += " (default: the run whose branch is checked out, or the only one)"
-}
-
-// pushFlag adds the flag that says whether commits go to origin. It stays nil unless it is given.
-func pushFlag(f *pflag.FlagSet, to **bool) {
-	f.BoolFunc("push", "push every commit to origin (default: as before; at the start, for issues of GitHub)", func(s string) error {
-		v, err := strconv.ParseBool(s)
-		if err != nil {
-			return errors.New("it is true or false")
-		}
-		*to = &v
-		return nil
-	})
-}
-
-// sandboxFlag adds the flag that says how much depends on the sandbox.
-func sandboxFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 }

@@ -372,3 +372,13 @@ func owns(list []byte, client, server uint16, user int) bool {
 	line := fmt.Sprintf(`(?m)^ *\d+: %s %s 01 \S+ \S+ \S+ +%d +\d+ +[1-9]`, end(client), end(server), user)
 	return user >= 0 && user != nobody && regexp.MustCompile(line).Match(list)
 }
+
+// admits reports whether a client of the proxy may use it, and answers it if not.
+func (g *gate) admits(w http.ResponseWriter, r *http.Request) bool {
+	if g.knowsProxyClient(r) {
+		return true
+	}
+	w.Header().Set("Proxy-Authenticate", `Basic realm="reprise"`)
+	http.Error(w, "reprise: this proxy belongs to one call of an agent", http.StatusProxyAuthRequired)
+	return false
+}

@@ -186,16 +186,6 @@ func (g *gate) turnAway(w http.ResponseWriter, address string, err error) {
 	http.Error(w, fmt.Sprintf("reprise: %s: the pipeline does not allow this host", address), http.StatusForbidden)
 }
 
-// admits reports whether a client of the proxy may use it, and answers it if not.
-func (g *gate) admits(w http.ResponseWriter, r *http.Request) bool {
-	if g.knowsProxyClient(r) {
-		return true
-	}
-	w.Header().Set("Proxy-Authenticate", `Basic realm="reprise"`)
-	http.Error(w, "reprise: this proxy belongs to one call of an agent", http.StatusProxyAuthRequired)
-	return false
-}
-
 // forward passes on a request that is not within TLS.
 func (g *gate) forward(w http.ResponseWriter, r *http.Request) {
 	if !g.admits(w, r) {
