@@ -33,9 +33,7 @@ func TestEveryVersionParses(t *testing.T) {
 		name := fmt.Sprintf("testdata/version-%d.json", version)
 		data := []byte(testenv.Read(t, name))
 		got, err := Parse(data, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		want := sample()
 		if version < 4 {
 			want.Execution.Told, want.Unchecked, want.Attempts[0].Usage.Unknown = nil, "", false
@@ -70,9 +68,7 @@ func TestARecordWithoutChildren(t *testing.T) {
 		t.Fatalf("children are in it, or %v", err)
 	}
 	got, err := Parse(data, File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if diff := cmp.Diff(r, got, same); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -109,21 +105,15 @@ func TestPhasesKeepTheirOrder(t *testing.T) {
 	}
 	data := formatted(t, r)
 	parsed, err := Parse(data, File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if diff := cmp.Diff(r.Phases, parsed.Phases, same); diff != "" {
 		t.Errorf("Format and Parse (-want +got):\n%s", diff)
 	}
 
 	data, err = json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var plain Run
-	if err := json.Unmarshal(data, &plain); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &plain))
 	if diff := cmp.Diff(r.Phases, plain.Phases, same); diff != "" {
 		t.Errorf("encoding/json (-want +got):\n%s", diff)
 	}
@@ -160,9 +150,7 @@ func TestFormatKeepsText(t *testing.T) {
 		t.Error("the title is escaped more than JSON asks for")
 	}
 	got, err := Parse(data, File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if got.IssueTitle != r.IssueTitle {
 		t.Errorf("title: got %q, want %q", got.IssueTitle, r.IssueTitle)
 	}

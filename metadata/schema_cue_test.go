@@ -12,15 +12,15 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 	cuejson "cuelang.org/go/encoding/json"
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // runSchema is what schema.cue says of a record.
 func runSchema(t *testing.T) cue.Value {
 	t.Helper()
 	schema := cuecontext.New().CompileString(SchemaCUE)
-	if err := schema.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, schema.Err())
 	return schema.LookupPath(cue.ParsePath("#Run"))
 }
 
@@ -43,9 +43,7 @@ func TestSchemaTakesTheGoldenFiles(t *testing.T) {
 		t.Fatalf("there are golden files %q of %d versions (%v)", files, Schema, err)
 	}
 	data, err := os.ReadFile(files[Schema-oldest]) // older ones have schemas of their own
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if err := vetted(runSchema(t), data); err != nil {
 		t.Error(err)
 	}

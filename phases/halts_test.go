@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -98,9 +99,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	stopped, _ := goes(t, plan, start, map[string]Outcome{"code.t1 execute": asksPerson(), "code.t3 execute": nothing})
 
 	retried, err := Retry(On(plan, stopped), "code.t3", Start{At: stopped.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, stopped, retried)
 	if d := Decide(On(plan, retried)); d.Phase != "code.t3" || d.Do != DoExecute || d.Again {
 		t.Errorf("t3 has an allowance of its own, and %q is next", show(d))
@@ -112,9 +111,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 		t.Error("a part that waits for another one was retried")
 	}
 	answered, err := Answer(retried, "q1", "REST", Command{By: "ada", At: retried.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, retried, answered)
 	if d := Decide(On(plan, answered)); d.Phase != "code.t1" || d.Do != DoExecute {
 		t.Errorf("answered while the run is at work, %q is next", show(d))
@@ -132,9 +129,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 		t.Error("nobody knows which question was answered, and it was")
 	}
 	second, err := Answer(both, "q2", "RPC", Command{At: both.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, both, second)
 	if d := Decide(On(plan, second)); second.Status != metadata.Running || d.Phase != "code.t3" || d.Final() {
 		t.Errorf("the run is %s, and %q is next", second.Status, show(d))
@@ -161,9 +156,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 		t.Errorf("taken back, %q is next, and halted: %s", show(d), halting(plan, back.Run))
 	}
 	skipped, err := Skip(On(plan, both), "code.t3", both.UpdatedAt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, both, skipped)
 	if got := halting(plan, skipped); got != "code.t1 waiting" || skipped.Status != metadata.Waiting {
 		t.Errorf("left out, the run is %s, and halted: %s", skipped.Status, got)
@@ -184,9 +177,7 @@ func TestApprovalOfAPart(t *testing.T) {
 		}
 	}
 	next, err := Approve(On(plan, run), Command{Phase: "code.t3", At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if a := next.Approvals[len(next.Approvals)-1]; a.Phase != "code.t3" || a.Role != "admin" || halting(plan, next) != "code.t1 waiting" {
 		t.Errorf("approved %+v, and halted: %s", a, halting(plan, next))
 	}

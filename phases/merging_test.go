@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -71,9 +72,7 @@ func TestMade(t *testing.T) {
 	plan, run := done(t)
 	run.Baseline = []metadata.CheckResult{{Name: "unit"}}
 	next := MergeMade(On(plan, run), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("b", 40)}, "merged")
-	if err := metadata.CheckNext(run, next); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, metadata.CheckNext(run, next))
 	if next.Baseline != nil {
 		t.Error("what failed on the base before counts for the new one")
 	}
@@ -114,9 +113,7 @@ func TestMended(t *testing.T) {
 		t.Error("nobody was asked to mend it")
 	}
 	back, err := MendConflict(On(plan, merged), "mend it", mergingNoon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	next := back.Run
 	for next.Phase("test").Status != metadata.PhaseCompleted {
 		if _, ok := ConflictMended(On(plan, next), mergingNoon); ok {
@@ -175,9 +172,7 @@ func TestConflicts(t *testing.T) {
 		t.Errorf("open are %q", got)
 	}
 	back, err := MendConflict(On(plan, merged), "mend it", mergingNoon.Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if err := metadata.CheckNext(merged, back.Run); err != nil {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -26,20 +27,14 @@ func TestFormatParse(t *testing.T) {
 	for _, name := range builtin.Names() {
 		p := load(t, name)
 		data, err := pipelines.Format(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		back, err := pipelines.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if diff := cmp.Diff(p, back); diff != "" {
 			t.Errorf("%s: changed on the way (-want +got):\n%s", name, diff)
 		}
 		again, err := pipelines.Format(load(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if !bytes.Equal(data, again) {
 			t.Errorf("%s: two formats differ:\n%s", name, cmp.Diff(string(data), string(again)))
 		}
@@ -53,9 +48,7 @@ func TestFrozenSandbox(t *testing.T) {
 		p := load(t, "fix")
 		p.Sandbox = want
 		data, err := pipelines.Format(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if said := bytes.Contains(data, []byte(`"sandbox"`)); said != (want != pipelines.Sandbox{}) {
 			t.Errorf("%+v: its text speaks of the sandbox: %v", want, said)
 		}
@@ -67,9 +60,7 @@ func TestFrozenSandbox(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	data, err := pipelines.Format(load(t, "fix"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	good := string(data)
 	for name, test := range map[string]struct{ old, new, want string }{
 		"an unknown field": {`"name": "fix"`, `"nmae": "fix"`, `unknown field "nmae"`},

@@ -87,9 +87,7 @@ func TestGolden(t *testing.T) {
 			t.Run(language+"/"+name, func(t *testing.T) {
 				template, _, _ := strings.Cut(name, "-")
 				got, err := set.Render(template, d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, err)
 				testenv.Golden(t, filepath.Join("testdata", "golden", language, name+".md"), got)
 			})
 		}

@@ -17,9 +17,7 @@ func TestPromptHasNothingHidden(t *testing.T) {
 	sets := []*Set{mustLoad(t, "en"), mustLoad(t, "ja")}
 	data := []byte(testenv.Read(t, "clean/testdata/payloads.json"))
 	var list []struct{ Name, Text, Want string }
-	if err := json.Unmarshal(data, &list); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &list))
 	if len(list) < 40 {
 		t.Fatalf("%d payloads, want 40 or more", len(list))
 	}

@@ -44,18 +44,14 @@ func TestOverrides(t *testing.T) {
 		{"ja", "theirs", "彼ら\n"},
 	} {
 		s, err := Load(overrides, tt.language)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		got, err := s.Render(tt.template, task("execute"))
 		if err != nil || got != tt.want {
 			t.Errorf("%s %s: %q, %v; want %q", tt.language, tt.template, got, err, tt.want)
 		}
 	}
 	en, err := Load(overrides, "en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if got, err := en.Render("quick", task("execute")); err != nil || !strings.HasPrefix(got, "Quick: # Issue") {
 		t.Errorf("own template: %q, %v", got, err)
 	}
@@ -126,9 +122,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Errorf("unknown language: %v", err)
 	}
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "prompts"), 0o755), os.Symlink("/etc/passwd", filepath.Join(dir, "prompts", "execute.md"))); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.Mkdir(filepath.Join(dir, "prompts"), 0o755), os.Symlink("/etc/passwd", filepath.Join(dir, "prompts", "execute.md"))))
 	if _, err := Load(os.DirFS(dir), "en"); err == nil || !strings.Contains(err.Error(), "execute.md: not a file") {
 		t.Errorf("link: %v", err)
 	}
@@ -149,23 +143,17 @@ func (unreadable) Open(name string) (fs.File, error) {
 func TestFreeze(t *testing.T) {
 	for _, language := range metadata.Languages() {
 		before, err := Load(fstest.MapFS{"prompts/own.md": {Data: []byte("Own {{.Phase}}")}}, language)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		files := before.Files()
 		after, err := FromFiles(language, files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if d := cmp.Diff(files, after.Files()); d != "" {
 			t.Errorf("files (-before +after):\n%s", d)
 		}
 		for name, d := range variants() {
 			template, _, _ := strings.Cut(name, "-")
 			a, err := before.Render(template, d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if b, err := after.Render(template, d); err != nil || a != b {
 				t.Errorf("%s %s: the frozen set renders differently, %v", language, name, err)
 			}

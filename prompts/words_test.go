@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -65,9 +66,7 @@ func keysInOrder(t *testing.T, data []byte) []string {
 	var object func(path string)
 	next := func() json.Token {
 		token, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return token
 	}
 	object = func(path string) {
@@ -133,9 +132,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 func constants(t *testing.T, file, typ string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var values []string
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -144,9 +141,7 @@ func constants(t *testing.T, file, typ string) []string {
 		}
 		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typ {
 			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			values = append(values, value)
 		}
 		return true

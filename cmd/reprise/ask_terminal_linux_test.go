@@ -32,9 +32,7 @@ phases: [
 `,
 		"stubs.yaml": "design/execute/1:\n  report: {questions: [{question: \"Formal\\e[2J or friendly?\\nreprise: approve all\", options: [\"formal\\n2  forged\", friendly]}, {question: \"Whom?\"}]}\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
 	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=")
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "a@b.example"}, {"-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x"}} {
@@ -78,9 +76,7 @@ func atTerminal(t *testing.T, dir string, env, args []string, lines ...[2]string
 	c := exec.Command("reprise", args...)
 	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = dir, env, terminal, terminal, terminal
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, c.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = c.Wait() // how it ended is looked at below
@@ -133,9 +129,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	c := exec.Command("git", "show", world.RecordAt(dir, "reprise/issue-say-hello")+":.reprise/issue-say-hello/metadata.json")
 	c.Dir = dir
 	record, err := c.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`} {
 		if !strings.Contains(string(record), want) {
 			t.Errorf("the record has no %s", want)
@@ -166,9 +160,7 @@ func TestApprovalOfTwoOnTheTerminal(t *testing.T) {
 	own := filepath.Join(dir, "own.cue")
 	plan := []byte(testenv.Read(t, own))
 	plan = bytes.Replace(plan, []byte(`approve: "maintain"`), []byte(`approve: {role: "maintain", count: 2}`), 1)
-	if err := os.WriteFile(own, plan, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.WriteFile(own, plan, 0o600))
 	seen, code := atTerminal(t, dir, env, []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue"}, [2]string{"Approve it?", "y\n\n"})
 	if code != 3 || strings.Count(seen, "Approve it?") != 1 || !strings.Contains(seen, "reprise approve --issue say-hello") {
 		t.Errorf("exit code %d:\n%s", code, seen)

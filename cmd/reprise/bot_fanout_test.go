@@ -436,15 +436,11 @@ func TestWhatAJobPushesIsLookedAt(t *testing.T) {
 	forge("t4", func(string) string {
 		name := "forged/.reprise/issue-7/metadata.json"
 		run, err := metadata.Parse([]byte(h.read(name)), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		run.Phases = append(run.Phases, metadata.Phase{Name: "ghost", Status: metadata.PhasePending})
 		run.Phase("build.t4").RollbackContext = &metadata.RollbackContext{FromPhase: "ghost", Reason: "boo", TriggeredAt: run.UpdatedAt}
 		data, err := metadata.Format(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return string(data)
 	})
 	j := h.also("join").end(exit.Done).wants("status", "completed")

@@ -270,9 +270,7 @@ func undisturbed(t *testing.T) (run, back []githubtest.Request) {
 	h.lead("/run", false, &commands)
 	run = h.forge.Requests()
 	h.lead(again, false, &commands)
-	if err := h.sound(commands); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, h.sound(commands))
 	return run, h.forge.Requests()[len(run):]
 }
 

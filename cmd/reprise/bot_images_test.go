@@ -30,9 +30,7 @@ func TestImagesInAJob(t *testing.T) {
 	h.write("bin/worker", seeing)
 	h.mayRun("bin/worker")
 	var picture bytes.Buffer
-	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 30, 20))))
 	attached := githubtest.Attach(t, h.forge)
 	address := attached.Add("0a1b2c3d-0000-4000-8000-000000000001", picture.Bytes(), true)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "It is ![so](https://example.com/so.png)." })

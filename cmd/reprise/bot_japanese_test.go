@@ -145,13 +145,9 @@ func TestTroubleInJapanese(t *testing.T) {
 	}
 	hook := h.path("origin.git/hooks/pre-receive")
 	h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho GH006 this branch is protected >&2\nexit 1\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(hook, 0o755))
 	give("/run", "にプッシュできませんでした", "GH006 this branch is protected")
-	if err := os.Remove(hook); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(hook))
 	h.forge.Fault("GET /repos/acme/widget/contents/.github/reprise/pipelines", githubtest.Status(403, "Resource not accessible by integration"))
 	h.forge.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.Status(403, "Resource not accessible by integration"))
 	give("/config")

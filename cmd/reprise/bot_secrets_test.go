@@ -75,9 +75,7 @@ phases: [
 	sung := strings.Join(songs(), "\n")
 	say := func(name string, fields map[string]any) {
 		text, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		h.write("home/"+name, string(text))
 	}
 	verdict := func(verdict, gate string, pass bool, findings ...any) map[string]any {

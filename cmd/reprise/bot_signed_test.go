@@ -33,9 +33,7 @@ func TestSignedByGitHub(t *testing.T) {
 				h.git("-C", h.path("origin.git"), "config", "uploadpack.allowAnySHA1InWant", "true") // as GitHub has it
 				hook := "#!/bin/sh\ncase $1 in refs/heads/reprise/*) ;; *) exit 0 ;; esac\nfor c in $(git rev-list \"$3\" --not --branches); do\n" +
 					"git cat-file commit $c | grep -q '^gpgsig ' || { echo \"Commits must have verified signatures: $c\" >&2; exit 1; }\ndone\n"
-				if err := os.WriteFile(h.path("origin.git/hooks/update"), []byte(hook), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, os.WriteFile(h.path("origin.git/hooks/update"), []byte(hook), 0o755))
 			}
 			h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
 			h.heard(h.say("ada", "/rollback build because it is not polite"), "ada").end(exit.Done).wants("status", "completed")

@@ -23,9 +23,7 @@ func TestRollbackAfterSquash(t *testing.T) {
 	if err == nil {
 		_, err = gh.In("acme/widget").Ask(t.Context(), github.Request{What: "rename it", Method: http.MethodPatch, Path: "/pulls/8", Body: map[string]any{"title": "Say hello [skip ci]"}}, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	h.heard(squash, "mia").end(exit.Done).wants("decision", "run", "status", "completed")
 	h.signs(squash, "eyes rocket")
 	squashed := h.tip()

@@ -387,9 +387,7 @@ func TestRunByLabel(t *testing.T) {
 // The checkout of a job has one commit of one branch: another base is fetched.
 func TestRunByForm(t *testing.T) {
 	h := newHub(t)
-	if err := world.GitAll(h.env, []string{"-C", h.path("project"), "commit", "--quiet", "--allow-empty", "--message=to develop"}, []string{"-C", h.path("project"), "push", "--quiet", "origin", "HEAD:refs/heads/develop"}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, world.GitAll(h.env, []string{"-C", h.path("project"), "commit", "--quiet", "--allow-empty", "--message=to develop"}, []string{"-C", h.path("project"), "push", "--quiet", "origin", "HEAD:refs/heads/develop"}))
 	h.inputs["base-branch"] = "develop"
 	form := map[string]any{"issue": "7", "command": "/run --phases ..analyze"}
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "run", "status", "completed", "issue", "7")

@@ -39,9 +39,7 @@ func newStand(t *testing.T, files map[string]string) *stand {
 		s.write(filepath.Join("project", name), text)
 	}
 	vars, err := world.Make(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	s.env = append(os.Environ(), vars...)
 	return s
 }
@@ -90,9 +88,7 @@ func (s *stand) start(args ...string) *life {
 func program(t *testing.T, as string) string {
 	t.Helper()
 	name, err := exec.LookPath(cmp.Or(as, "reprise"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return name
 }
 
@@ -203,9 +199,7 @@ phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Bu
 				pid = -pid
 			}
 			told, most := time.Now(), l.soon()
-			if err := syscall.Kill(pid, test.signal); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, syscall.Kill(pid, test.signal))
 			code := l.code()
 			if took := time.Since(told); code != exit.Cancelled || took > most {
 				t.Errorf("exit code %d after %v, want %d within %v\n%s", code, took, exit.Cancelled, most, l.said.String())

@@ -24,9 +24,7 @@ func newPatient(t *testing.T) *hub {
 	t.Helper()
 	t.Setenv("TMPDIR", testenv.OnDisk(t)) // doctor tries the sandbox
 	h := newHub(t)
-	if err := world.Hosted(h.dir); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, world.Hosted(h.dir))
 	h.forge.AddToken("ghp_canary0123456789", "ada")
 	h.env = append(h.env, "GITHUB_API_URL="+h.forge.URL, "GITHUB_SERVER_URL=https://github.com", "GITHUB_TOKEN=ghp_canary0123456789", "GITHUB_ACTIONS=")
 	return h
@@ -122,13 +120,9 @@ func TestDoctorOfARepository(t *testing.T) {
 func TestDoctorWithoutNetwork(t *testing.T) {
 	h := newPatient(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	nobody := "http://" + l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, l.Close())
 	h.doctor([]string{"GITHUB_API_URL=" + nobody}, "hint github: not checked: read the repository acme/widget: .* cannot be reached: .*")
 	h.forge.Fault("GET /repos/acme/widget", githubtest.LimitReached(time.Now().Add(time.Hour)))
 	h.doctor(nil, "hint github: not checked: .* takes no more requests until .*")

@@ -19,13 +19,9 @@ func TestRunOfAnEarlierProgramGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)
 	bundle, err := filepath.Abs("testdata/version-3.bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, name := range []string{"project", "origin.git"} {
-		if err := os.RemoveAll(s.path(name)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.RemoveAll(s.path(name)))
 	}
 	for _, args := range [][]string{{"clone", "--quiet", "--mirror", bundle, s.path("origin.git")}, {"clone", "--quiet", "--branch", "main", s.path("origin.git"), s.path("project")}} {
 		if out, err := testenv.Git(s.dir, args...); err != nil {

@@ -106,15 +106,11 @@ func TestReleaseDescribed(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	c := exec.Command("../../.github/action/sbom", self, "v1.2.3")
 	c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1767225600")
 	out, err := c.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var sbom struct {
 		SPDXVersion  string
 		CreationInfo struct{ Created string }

@@ -44,9 +44,7 @@ func newMachine(t *testing.T) *machine {
 		"REPRISE_RELEASES_URL": fileAddress(m.path("releases")), "REPRISE_ACTION_REPOSITORY": "acme/reprise",
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	m.env["GOCACHE"] = strings.TrimSpace(string(cache)) // or the standard library is compiled again
 	m.write("action/.github/action/start", testenv.Read(t, "../../.github/action/start"))
 	m.write("home/.keep", "")
@@ -166,9 +164,7 @@ func TestStartReleased(t *testing.T) {
 	m.starts("started action as ")
 
 	// From now on without the place it came from, but for the checksums.
-	if err := os.Remove(m.path("releases/v1.2.3/" + archiveName("v1.2.3"))); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(m.path("releases/v1.2.3/"+archiveName("v1.2.3"))))
 	m.starts("started action as ")
 	m.flip("tools/reprise/" + archiveName("v1.2.3"))
 	m.refuses("is not what release v1.2.3 of acme/reprise is made of")
@@ -197,9 +193,7 @@ func TestStartPinned(t *testing.T) {
 	m.env["RUNNER_TOOL_CACHE"] = ""
 	m.release("v1.2.3", standIn+"# changed later\n")
 	m.refuses("is not what release v1.2.3 of acme/reprise is made of")
-	if err := os.RemoveAll(m.path("releases/v1.2.3")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.RemoveAll(m.path("releases/v1.2.3")))
 	m.refuses("release v1.2.3 of acme/reprise has no " + archiveName("v1.2.3"))
 
 	m.release("v1.3.0", standIn)
@@ -235,9 +229,7 @@ func TestStartBuilds(t *testing.T) {
 			}
 			m.starts("started what was built")
 			m.write("temp/reprise-built/reprise", "#!/bin/sh\necho started what was kept\n")
-			if err := os.Chmod(m.path("temp/reprise-built/reprise"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.Chmod(m.path("temp/reprise-built/reprise"), 0o644))
 			m.starts("started what was kept")
 			released := name == "tag without release" // that takes asking
 			if said, err := os.ReadFile(m.path("output")); released != (err != nil) || !released && !regexp.MustCompile(`^name=reprise-built-\w+-\w+-[0-9a-f]{64}\n$`).Match(said) {
@@ -299,9 +291,7 @@ if [ -f "$file" ]; then cp "$file" "$2"; printf 200; else printf 404; fi
 `
 	m := newMachine(t)
 	m.release("v1.2.3", standIn)
-	if err := os.Remove(m.path("bin/curl")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(m.path("bin/curl")))
 	m.write("bin/curl", curl)
 	for _, name := range []string{"checksums.txt", archiveName("v1.2.3")} {
 		m.write("home/web/github.com/acme/reprise/releases/download/v1.2.3/"+name, testenv.Read(t, m.path("releases/v1.2.3/"+name)))
@@ -338,12 +328,8 @@ func TestStartAttestation(t *testing.T) {
 			m.release("v1.2.3", standIn)
 			// In place of the network: what is asked of GitHub is in the releases.
 			curl, err := exec.LookPath("curl")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Remove(m.path("bin/curl")); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
+			testenv.Must(t, os.Remove(m.path("bin/curl")))
 			m.write("bin/curl", "#!/bin/bash\nurl=${!#}\nexec "+curl+" \"${@:1:$#-1}\" \""+fileAddress(m.path("releases"))+"${url#*/download}\"\n")
 			m.write("bin/gh", gh)
 			m.env["REPRISE_RELEASES_URL"], m.env["REPRISE_ACTION_REF"], m.env["INPUT_GITHUB_TOKEN"] = "", "v1.2.3", tt.token
@@ -372,12 +358,8 @@ func TestStartSignals(t *testing.T) {
 	m.env["REPRISE_ACTION_REF"] = "v1.2.3"
 	c := m.command()
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
+	testenv.Must(t, c.Start())
 	defer time.AfterFunc(5*time.Minute, func() { c.Process.Kill() }).Stop()
 	var said []byte
 	for chunk := make([]byte, 1024); !bytes.Contains(said, []byte("stop")); {
@@ -386,9 +368,7 @@ func TestStartSignals(t *testing.T) {
 			break
 		}
 		if bytes.Contains(said, []byte("started as "+strconv.Itoa(c.Process.Pid)+"\n")) {
-			if err := c.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, c.Process.Signal(syscall.SIGINT))
 		}
 	}
 	err = c.Wait()

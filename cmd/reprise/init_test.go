@@ -20,9 +20,7 @@ import (
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
 	files, err := setup.GeneratedFiles(setup.Long, setup.LocalAction, setup.Checking(os.DirFS("../../"+setup.WorkflowsFolder)), setup.DefaultAgent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, f := range files {
 		got := []byte(testenv.Read(t, "../../"+f.Name))
 		if diff := cmp.Diff(f.Text, string(got)); diff != "" {
@@ -36,9 +34,7 @@ func TestOwnWorkflow(t *testing.T) {
 func TestWorkflowKeys(t *testing.T) {
 	for _, agent := range slices.Sorted(maps.Keys(setup.AgentInstalls())) {
 		text, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		gate, work, _ := strings.Cut(text, "\n  run:\n")
 		if strings.Contains(gate, "secrets") || strings.Contains(gate, "checkout") {
 			t.Errorf("%s: the gate sees a key or code:\n%s", agent, gate)
@@ -54,9 +50,7 @@ func TestWorkflowKeys(t *testing.T) {
 func TestAgentVersions(t *testing.T) {
 	data := []byte(testenv.Read(t, "../../internal/e2e/package.json"))
 	var tested struct{ Dependencies map[string]string }
-	if err := json.Unmarshal(data, &tested); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &tested))
 	for _, a := range setup.AgentInstalls() {
 		if want, ok := tested.Dependencies[a.Package]; ok && want != a.Version {
 			t.Errorf("%s: init installs %s, the end-to-end tests drive %s", a.Package, a.Version, want)

@@ -103,9 +103,7 @@ func TestEightLanesToldToStop(t *testing.T) {
 		s.await(l, "home/"+part)
 	}
 	before := len(subjects(s))
-	if err := syscall.Kill(l.cmd.Process.Pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, syscall.Kill(l.cmd.Process.Pid, syscall.SIGTERM))
 	if code := l.code(); code != exit.Cancelled {
 		t.Errorf("exit code %d, want %d\n%s", code, exit.Cancelled, l.said.String())
 	}
@@ -118,9 +116,7 @@ func TestEightLanesToldToStop(t *testing.T) {
 	if got := subjects(s); run.Status != metadata.Interrupted || cut != 8 || len(got) != before+1 {
 		t.Errorf("the run is %s with %d calls cut off, in %d commits: %q", run.Status, cut, len(got)-before, got)
 	}
-	if err := os.Remove(s.path("home/hang")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(s.path("home/hang")))
 	s.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--jobs", "8")
 	s.eightDone()
 }
@@ -140,9 +136,7 @@ func TestOneLaneHangs(t *testing.T) {
 			break
 		}
 	}
-	if err := os.Remove(s.path("home/hang-t3")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(s.path("home/hang-t3")))
 	if code := l.code(); code != exit.Done {
 		t.Errorf("exit code %d\n%s", code, l.said.String())
 	}

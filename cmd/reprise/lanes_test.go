@@ -98,9 +98,7 @@ func TestLanesToldToStop(t *testing.T) {
 	s.await(l, "home/build.t1")
 	s.await(l, "home/build.t2")
 	before := len(subjects(s))
-	if err := syscall.Kill(l.cmd.Process.Pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, syscall.Kill(l.cmd.Process.Pid, syscall.SIGTERM))
 	if code := l.code(); code != exit.Cancelled {
 		t.Errorf("exit code %d, want %d\n%s", code, exit.Cancelled, l.said.String())
 	}
@@ -249,9 +247,7 @@ func TestTreeOfARunThatIsOver(t *testing.T) {
 		t.Fatalf("the tree of the run is %q (%v)", tree, err)
 	}
 	lane := filepath.Join(filepath.Dir(tree[0]), "lanes", "build.t1")
-	if err := os.MkdirAll(lane, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.MkdirAll(lane, 0o755))
 	testenv.MustGit(t, lane, "init", "-q", "--bare", "git")
 	s.run(0, "run", "--issue", "7", "--sandbox", "off")
 	lanesDone(s)

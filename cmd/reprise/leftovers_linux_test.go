@@ -84,9 +84,7 @@ phases: [{name: "build", goal: "Build.", access: "artifacts", review: false}]
 func at(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
 		if where, _ := os.Readlink(link); strings.HasPrefix(where, dir+"/") { // it may be gone

@@ -74,9 +74,7 @@ func TestRecordOfARunWithoutParts(t *testing.T) {
 		s.run(exit.Done, "rollback", "--issue", "7", "--to-phase", "code", "--reason", "not yet")
 		s.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--jobs", jobs)
 		data, err := metadata.Format(s.holds("7"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		got := string(data)
 		for _, c := range notTheSame {
 			got = c.it.ReplaceAllString(got, c.as)

@@ -19,16 +19,12 @@ import (
 func TestPromptOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	goal, err := json.Marshal("\x1b[31m" + testenv.Hostile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for name, text := range map[string]string{
 		"issue.md": "# Say hello\n",
 		"own.json": `{"name": "own", "agents": {"own": {"use": "rehearsal"}}, "phases": [{"name": "build", "goal": ` + string(goal) + `, "review": false}]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	env := append(os.Environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), "TERM=xterm")
 	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x"}} {
@@ -43,9 +39,7 @@ func TestPromptOnATerminal(t *testing.T) {
 		c := exec.Command("reprise", "explain", "--issue-file", "issue.md", "--pipeline", "own.json", "--phase", "build", "--step", "execute")
 		c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, out, out
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := c.Run(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, c.Run())
 	}
 	screen, terminal := testenv.OpenTerminal(t)
 	read := make(chan string)
@@ -60,9 +54,7 @@ func TestPromptOnATerminal(t *testing.T) {
 	}
 	name := filepath.Join(dir, "out")
 	file, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	ask(file)
 	_ = file.Close()
 	if got, err := os.ReadFile(name); err != nil || !strings.Contains(string(got), testenv.Hostile) {
@@ -75,9 +67,7 @@ func TestPromptOnATerminal(t *testing.T) {
 func TestHelpOnANarrowTerminal(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"rollback", "--help"}} {
 		screen, terminal := testenv.OpenTerminal(t)
-		if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 50}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 50}))
 		read := make(chan string)
 		go func() {
 			text, _ := io.ReadAll(screen) // it ends with an error, as nobody has the other side open
@@ -85,9 +75,7 @@ func TestHelpOnANarrowTerminal(t *testing.T) {
 		}()
 		c := exec.Command("reprise", args...)
 		c.Stdout, c.Stderr, c.SysProcAttr = terminal, terminal, &syscall.SysProcAttr{Setsid: true}
-		if err := c.Run(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, c.Run())
 		_ = terminal.Close()
 		got := strings.ReplaceAll(<-read, "\r\n", "\n")
 		wide := 0

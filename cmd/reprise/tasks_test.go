@@ -28,9 +28,7 @@ func newTasks(t *testing.T) *stand {
 	t.Helper()
 	s := newStand(t, map[string]string{".github/reprise/pipelines/own.cue": strings.NewReplacer(`"sh", "AGENT"`, `"worker"`, "cat part-*", "! ls half-* 2>&-").Replace(eightLanes)})
 	s.write("bin/worker", "#!/bin/sh\n"+strings.Replace(eightAgent, "1 2 3 4 5 6 7 8", "1 2 3 4", 1))
-	if err := os.Chmod(s.path("bin/worker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(s.path("bin/worker"), 0o755))
 	for _, clone := range []string{"one", "two", "three", "four"} {
 		testenv.MustGit(t, s.dir, "clone", "--quiet", "origin.git", clone)
 	}

@@ -18,9 +18,7 @@ func TestVersionAsksTheTerminalNothing(t *testing.T) {
 	c.Env = append(os.Environ(), "TERM=xterm-256color")
 	c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // only who is in the foreground would ask
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, c.Run())
 	if got := testenv.ReadScreen(screen, terminal); !strings.HasPrefix(got, "reprise ") || strings.Contains(got, "\x1b") {
 		t.Errorf("got %q", got)
 	}

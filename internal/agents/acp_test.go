@@ -14,6 +14,7 @@ import (
 	"time"
 
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -326,9 +327,7 @@ func TestACPOfOnesOwn(t *testing.T) {
 	for _, env := range [][]string{nil, {"OPENAI_API_KEY"}} { // with which its address goes, too
 		of.Env = env
 		a, err := For("acp", of, b.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		failed := Probe("acp", of, b.dir, b.opts)
 		r, err := a.Run(t.Context(), b.task)
 		if env != nil {
@@ -360,9 +359,7 @@ func TestACPRows(t *testing.T) {
 		started := filepath.Join(b.dir, "started")
 		_ = os.Remove(filepath.Join(b.bin, name)) // a link to this program, or nothing
 		b.write(filepath.Join(b.bin, name), fmt.Sprintf("#!/bin/sh\n{ for a; do echo \"ARG $a\"; done; env; cat \"$TMPDIR\"/*.json; } > %q 2>&1\n", started))
-		if err := os.Chmod(filepath.Join(b.bin, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(filepath.Join(b.bin, name), 0o755))
 		b.task.Access, b.task.Model = pipelines.AccessRead, "o-1"
 		if _, fault := b.run(name); fault == nil || fault.Class != metadata.Crash {
 			t.Errorf("%s: %v", name, fault)

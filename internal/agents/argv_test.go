@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -89,9 +90,7 @@ func TestClaudeArguments(t *testing.T) {
 				tt.set(&b.task)
 			}
 			c, err := b.start("claude", pipelines.Agent{Access: tt.limit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			want := append(append(append(append([]string{}, fixed...), "--tools", tt.tools), rules(tt.rules)...), tt.more...)
 			if diff := cmp.Diff(want, b.shown(c.Argv[1:], c)); diff != "" {
 				t.Errorf("arguments (-want +got):\n%s", diff)
@@ -109,9 +108,7 @@ func TestClaudeArguments(t *testing.T) {
 func TestClaudeRulesFollowLinks(t *testing.T) {
 	b := newBench(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(b.dir, link); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(b.dir, link))
 	b.task.Dir, b.task.Access = link, pipelines.AccessTree
 	c, err := b.start("claude", pipelines.Agent{})
 	if args := strings.Join(c.Argv, " "); err != nil || !strings.Contains(args, `"Edit(/`+link+`/**)","Edit(/`+b.dir+`/**)"`) {
@@ -167,9 +164,7 @@ func TestCodexArguments(t *testing.T) {
 				tt.set(b)
 			}
 			c, err := b.start("codex", pipelines.Agent{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			want := slices.Concat(head, tt.model, tt.sandbox, tail, tt.more)
 			if b.task.Schema != nil { // it is told of the tool by which it answers
 				want = slices.Insert(want, slices.Index(want, "background_terminal_max_timeout=270000"), `features.code_mode={direct_only_tool_namespaces=["mcp__reprise"]}`, "-c")
@@ -200,9 +195,7 @@ func TestGeminiArguments(t *testing.T) {
 		b := newBench(t)
 		b.task.Access, b.task.Model = access, "gemini-2.5-pro"
 		c, err := b.start("gemini", pipelines.Agent{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		want := []string{"--output-format", "stream-json", "--skip-trust", "--approval-mode", mode, "--model", "gemini-2.5-pro", "--session-id", "SESSION"}
 		if diff := cmp.Diff(want, b.shown(c.Argv[1:], c)); diff != "" {
 			t.Errorf("%s: arguments (-want +got):\n%s", access, diff)
@@ -383,9 +376,7 @@ func TestProbe(t *testing.T) {
 	if err := Probe("command", own, dir, b.opts); !errors.As(err, &fault) || !strings.Contains(err.Error(), filepath.Join(dir, "tools/own")+"; a path counts from the top") {
 		t.Errorf("error %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.MkdirAll(filepath.Join(dir, "tools"), 0o755))
 	for _, tt := range []struct {
 		text string
 		mode os.FileMode
@@ -397,9 +388,7 @@ func TestProbe(t *testing.T) {
 		{"echo done # なぜ\n", 0o755, "tools/own has no first line that says what runs it, such as #!/bin/sh: add it, and commit that"},
 	} {
 		name := filepath.Join(dir, "tools", "own")
-		if err := errors.Join(os.WriteFile(name, []byte(tt.text), tt.mode), os.Chmod(name, tt.mode)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.WriteFile(name, []byte(tt.text), tt.mode), os.Chmod(name, tt.mode)))
 		if err := Probe("command", own, dir, b.opts); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasSuffix(err.Error(), tt.want)) {
 			t.Errorf("%q with %o: %v, want %q", tt.text, tt.mode, err, tt.want)
 		}

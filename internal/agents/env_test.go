@@ -112,9 +112,7 @@ func beReprise(args []string) int {
 // users other than root.
 func TestTokenIsOutOfReach(t *testing.T) {
 	dir, err := os.MkdirTemp("", "reprise-test-") // a place that another user reaches
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	exe := filepath.Join(dir, "reprise")
 	data, err := os.ReadFile(testenv.Self(t))
@@ -124,9 +122,7 @@ func TestTokenIsOutOfReach(t *testing.T) {
 	if err == nil {
 		err = os.Chmod(dir, 0o777)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, tt := range []struct {
 		how  string
 		seen bool

@@ -121,9 +121,7 @@ func (b *bench) processes() []string { return testenv.StartedWith(b.t, filepath.
 func recording(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}

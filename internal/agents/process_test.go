@@ -159,9 +159,7 @@ func TestMissingInClosedFolder(t *testing.T) {
 	testenv.Ordinary(t, func(t *testing.T) {
 		b := newBench(t)
 		closed := filepath.Join(b.dir, "closed")
-		if err := os.Mkdir(closed, 0o000); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Mkdir(closed, 0o000))
 		b.opts.Environ[0] = "PATH=" + closed
 		_, fault := b.run("claude")
 		if fault == nil || !strings.Contains(fault.Error(), `there is no program "claude" in PATH`) {
@@ -191,9 +189,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("%+v, want it to say that the file is not executable", fault)
 	}
 	b.write(filepath.Join(b.bin, "codex"), "no program")
-	if err := os.Chmod(filepath.Join(b.bin, "codex"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(b.bin, "codex"), 0o755))
 	if _, fault := b.run("codex"); fault == nil || fault.Class != metadata.Missing {
 		t.Errorf("%+v, want class missing for a file that is no program", fault)
 	}

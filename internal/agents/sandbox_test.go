@@ -59,14 +59,10 @@ func newCell(t *testing.T) *cell {
 	c.git(c.repo, "add", ".")
 	c.git(c.repo, "commit", "--quiet", "-m", "Start")
 	c.git(c.repo, "config", "http.extraheader", canary)
-	if err := os.RemoveAll(c.dir); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.RemoveAll(c.dir))
 	c.git(c.root, "clone", "--quiet", "--shared", c.repo, c.dir)
 	tools, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	c.opts.Environ = []string{"PATH=" + filepath.Dir(tools) + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + c.user, "LANG=C.UTF-8", "RUNNER_TEMP=" + c.temp}
 	c.contain(sandbox.Limits{})
 	return c
@@ -158,9 +154,7 @@ func TestLoginsInTheSandbox(t *testing.T) {
 		c.write(user, ours)
 		c.opts.Environ[0] = "PATH=" + c.bin + ":/usr/bin:/bin"
 		c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\n"+tt.does+"\n")
-		if err := os.Chmod(filepath.Join(c.bin, "codex"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(filepath.Join(c.bin, "codex"), 0o755))
 		_, _ = c.agent("codex").Run(t.Context(), c.task) // it gives no result
 		if got := c.read(user); got != tt.want {
 			t.Errorf("%s: the login reads %q, want %q", tt.name, got, tt.want)
@@ -229,13 +223,9 @@ func TestRenewals(t *testing.T) {
 func TestArtifactFolderIsNoLink(t *testing.T) {
 	c := newCell(t)
 	c.write(filepath.Join(c.dir, ".reprise", "x"), "")
-	if err := os.Symlink(c.temp, filepath.Join(c.dir, ".reprise", "issue-7")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(c.temp, filepath.Join(c.dir, ".reprise", "issue-7")))
 	a, err := For("command", pipelines.Agent{Command: []string{"/bin/true"}}, c.opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if _, err = a.Run(t.Context(), c.task); err == nil || !strings.Contains(err.Error(), "artifact's folder") {
 		t.Errorf("error %v", err)
 	}
@@ -250,13 +240,9 @@ func TestProgramThatDoesNotStartInTheSandbox(t *testing.T) {
 	c := newCell(t)
 	file := filepath.Join(c.temp, "agent")
 	c.write(file, "#!/no/such/interpreter\n")
-	if err := os.Chmod(file, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(file, 0o755))
 	a, err := For("command", pipelines.Agent{Command: []string{file}}, c.opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var fault *engine.AgentError
 	if _, err = a.Run(t.Context(), c.task); !errors.As(err, &fault) || fault.Class != metadata.Crash || !strings.Contains(fault.Stderr+err.Error(), "starting "+file) {
 		t.Errorf("error %v (%+v)", err, fault)
@@ -274,9 +260,7 @@ func TestLoginOutlivesAFullDisk(t *testing.T) {
 	c.write(user, codexLogin("ada", 1))
 	c.opts.Environ[0] = "PATH=" + c.bin + ":/usr/bin:/bin"
 	c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\ncat > ~/.codex/auth.json <<'END'\n"+codexLogin("ada", 2)+"\nEND\nhead -c 5M /dev/zero > ~/b; sleep 60\n")
-	if err := os.Chmod(filepath.Join(c.bin, "codex"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(c.bin, "codex"), 0o755))
 	_, err := c.agent("codex").Run(t.Context(), c.task)
 	var fault *engine.AgentError
 	if !errors.As(err, &fault) || fault.Class != metadata.Disk {

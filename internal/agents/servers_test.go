@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -78,9 +79,7 @@ func TestServersOfTools(t *testing.T) {
 	for _, use := range []string{"claude", "codex"} {
 		b := newBench(t)
 		c, files, err := b.equippedCall(use, pipelines.AccessTree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		all := strings.Join(append(c.Argv, c.Env...), "\n")
 		if strings.Contains(all, wordbookKey) || strings.Contains(files["mcp.json"], wordbookKey) {
 			t.Errorf("%s: the key stands where the agent has it at once:\n%s\n%s", use, all, files["mcp.json"])
@@ -97,9 +96,7 @@ func TestServersOfTools(t *testing.T) {
 func TestClaudeIsToldOfServers(t *testing.T) {
 	b := newBench(t)
 	c, files, err := b.equippedCall("claude", pipelines.AccessTree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var config struct {
 		Servers map[string]struct {
 			Type, Command, URL string
@@ -107,9 +104,7 @@ func TestClaudeIsToldOfServers(t *testing.T) {
 			Headers            map[string]string
 		} `json:"mcpServers"`
 	}
-	if err := json.Unmarshal([]byte(files["mcp.json"]), &config); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal([]byte(files["mcp.json"]), &config))
 	own, web := config.Servers["own"], config.Servers["web"]
 	if len(config.Servers) != 2 || own.Command != "/bin/sh" || len(own.Args) != 1 || own.Args[0] != filepath.Join(c.Temp, "mcp", "own.sh") {
 		t.Errorf("%s", files["mcp.json"])
@@ -134,9 +129,7 @@ func TestClaudeIsToldOfServers(t *testing.T) {
 func TestCodexIsToldOfServers(t *testing.T) {
 	b := newBench(t)
 	c, files, err := b.equippedCall("codex", pipelines.AccessTree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	args := strings.Join(b.shown(c.Argv, c), " ")
 	for _, want := range []string{
 		`-c model_reasoning_effort="high"`,
@@ -217,9 +210,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(file, []byte(text), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 	}
 	write(said, "first\nno dictionary here\n")
 	s := &claudeStream{servers: servers{{name: "own", said: said}, {name: "web"}, {name: "late"}, {name: "good"}}}
@@ -241,9 +232,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	write(secret, "sesame\n")
 	write(ended, "3\n")
-	if err := errors.Join(os.Remove(said), os.Symlink(secret, said)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.Remove(said), os.Symlink(secret, said)))
 	if got := all.failed(); len(got) != 1 || strings.Contains(got[0], "sesame") {
 		t.Errorf("%q", got)
 	}

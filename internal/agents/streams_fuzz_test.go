@@ -203,9 +203,7 @@ func FuzzArguments(f *testing.F) {
 	}
 	bin, home := f.TempDir(), f.TempDir()
 	for _, name := range fuzzedAgents() {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			f.Fatal(err)
-		}
+		testenv.Must(f, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	alone := []string{"-p", "--verbose", "--strict-mcp-config", "--disable-slash-commands", "--include-partial-messages", "--json", "--skip-git-repo-check", "--skip-trust", "-"}
 	f.Fuzz(func(t *testing.T, model, session string, resume bool) {
@@ -218,9 +216,7 @@ func FuzzArguments(f *testing.F) {
 			"gemini": {"--output-format", "--approval-mode", "--model", "--resume", "--session-id"},
 		} {
 			it, err := For(name, pipelines.Agent{}, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if _, err := it.Run(t.Context(), engine.Task{Dir: home, Model: model, Session: session, Resume: resume}); !errors.Is(err, enough) {
 				continue // refused
 			}

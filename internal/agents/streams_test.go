@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -281,15 +282,11 @@ func TestCodexRecordThatIsNone(t *testing.T) {
 	home := t.TempDir()
 	day := filepath.Join(home, "sessions", "2026", "11", "20")
 	record := filepath.Join(day, "rollout-2026-11-20T07-02-39-"+session+".jsonl")
-	if err := errors.Join(os.MkdirAll(day, 0o700), syscall.Mkfifo(record, 0o600), syscall.Mkfifo(filepath.Join(home, "sessions", "2027"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.MkdirAll(day, 0o700), syscall.Mkfifo(record, 0o600), syscall.Mkfifo(filepath.Join(home, "sessions", "2027"), 0o600)))
 	if r := readRollout(home, session); r.found {
 		t.Errorf("a pipe is read as %+v", r)
 	}
-	if err := errors.Join(os.Remove(record), os.Symlink("/dev/zero", record)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.Remove(record), os.Symlink("/dev/zero", record)))
 	if r := readRollout(home, session); r.found {
 		t.Errorf("a device is read as %+v", r)
 	}

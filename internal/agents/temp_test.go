@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestSweep(t *testing.T) {
@@ -12,12 +14,8 @@ func TestSweep(t *testing.T) {
 	var made []string
 	for _, o := range []Options{mine, mine, other, {Temp: dir}} {
 		name, err := cli{opts: o}.makeTemp("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(name, "task.json"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
+		testenv.Must(t, os.WriteFile(filepath.Join(name, "task.json"), nil, 0o600))
 		made = append(made, name)
 	}
 	Options{Temp: dir}.Sweep()

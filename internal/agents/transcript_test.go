@@ -63,9 +63,7 @@ func call(t *testing.T, use string, lines []string, r engine.Result, fault error
 func shown(t *testing.T, dir string, n int) string {
 	t.Helper()
 	entries, err := ReadTranscript(dir, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var out bytes.Buffer
 	for _, e := range entries {
 		TranscriptPrinter{Printer: text.Printer{W: &out}, Width: 80}.Print(e)
@@ -201,12 +199,8 @@ func TestOldTranscriptsGo(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{"attempt-1.jsonl": keptFor + time.Hour, "attempt-2.jsonl": time.Hour, "attempt-x.jsonl": 2 * keptFor, "attempt-01.jsonl": 2 * keptFor} {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, at.Add(-age), at.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(file, nil, 0o600))
+		testenv.Must(t, os.Chtimes(file, at.Add(-age), at.Add(-age)))
 	}
 	keeper(dir)
 	left, err := KeptAttempts(dir)
@@ -228,15 +222,11 @@ func TestReadWhileItIsWritten(t *testing.T) {
 	k := keeper(dir)
 	k.begin(task(1), callStart{Attempt: 1, Use: "gemini", Prompt: "go"})
 	r, err := OpenTranscript(dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer r.Close()
 	read := func() []Entry {
 		all, err := r.Entries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return all
 	}
 	if all := read(); len(all) != 1 || all[0].Kind != Begins {
@@ -264,9 +254,7 @@ func FuzzTranscript(f *testing.F) {
 	for _, s := range progresstest.HostileTexts() {
 		f.Add(s)
 		quoted, err := json.Marshal(s)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.Must(f, err)
 		f.Add(`{"type":"assistant","message":{"content":[{"type":"text","text":` + string(quoted) + `},{"type":"tool_use","name":` + string(quoted) + `,"input":{"path":` + string(quoted) + `}}]}}`)
 		f.Add(`{"type":"item.completed","item":{"type":"command_execution","exit_code":1,"aggregated_output":` + string(quoted) + `}}`)
 		f.Add(`{"type":"tool_result","status":"error","error":{"message":` + string(quoted) + `}}`)
@@ -297,9 +285,7 @@ func TestCopy(t *testing.T) {
 	from := t.TempDir()
 	write := func(name string, size int) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(from, name), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(filepath.Join(from, name), bytes.Repeat([]byte("x"), size), 0o600))
 	}
 	for n, size := range map[int]int{1: 30, 2: 10, 3: 40} {
 		write(name(n), size)

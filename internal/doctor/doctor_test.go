@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -21,9 +22,7 @@ import (
 func TestPromises(t *testing.T) {
 	text := func(form setup.Form) string {
 		text, err := setup.WorkflowText(form, setup.DefaultUses(), nil, "claude")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return text
 	}
 	long, short := text(setup.Long), text(setup.Short)
@@ -66,9 +65,7 @@ func TestPromises(t *testing.T) {
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {
 	good, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, "claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	const token = "hint: what it pushes starts no other workflow"
 	for _, tt := range []struct {
 		name, old, new string
@@ -131,9 +128,7 @@ func TestLintWorkflow(t *testing.T) {
 // A workflow that calls the jobs of reprise has to give what these need.
 func TestLintCalled(t *testing.T) {
 	good, err := setup.WorkflowText(setup.Short, setup.DefaultUses(), nil, "claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if !setup.Untouched(good) || setup.Untouched(good+"#") {
 		t.Error("the short form is not known again, or a change of it is not seen")
 	}
@@ -250,9 +245,7 @@ func TestDoctorAgents(t *testing.T) {
 			for _, name := range tt.files {
 				writeFile(t, filepath.Join(home, name), "canary", 0o600)
 			}
-			if err := os.Mkdir(filepath.Join(home, "bin"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.Mkdir(filepath.Join(home, "bin"), 0o755))
 			for _, name := range slices.Sorted(maps.Keys(tt.programs)) {
 				script := "#!/bin/sh\ntest -z \"$ANTHROPIC_API_KEY$GEMINI_API_KEY\" && echo '" + tt.programs[name] + "'\n"
 				if tt.programs[name] == "" {
@@ -285,12 +278,8 @@ func TestDoctorAgents(t *testing.T) {
 
 func writeFile(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	testenv.Must(t, os.WriteFile(name, []byte(text), mode))
 }
 
 // flow is a workflow as it is read.

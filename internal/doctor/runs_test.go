@@ -17,21 +17,15 @@ func TestUnwritableRepository(t *testing.T) {
 		for _, closed := range []string{".", "objects", "refs"} {
 			src := &git.Source{CommonDir: t.TempDir()}
 			for _, name := range []string{"objects", "refs"} {
-				if err := os.Mkdir(filepath.Join(src.CommonDir, name), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, os.Mkdir(filepath.Join(src.CommonDir, name), 0o755))
 			}
 			if got := writable(src); len(got) > 0 {
 				t.Errorf("all can be written, and it says %+v", got)
 			}
 			dir := filepath.Join(src.CommonDir, closed)
-			if err := os.Chmod(dir, 0o555); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.Chmod(dir, 0o555))
 			got := writable(src)
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.Chmod(dir, 0o755))
 			if os.Geteuid() == 0 {
 				if len(got) > 0 {
 					t.Errorf("%s: root is told %+v", closed, got)

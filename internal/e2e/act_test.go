@@ -63,9 +63,7 @@ func newHub(t *testing.T, program, agent string) *hub {
 	h.layAction(program)
 	h.write("npm/npm", npm)
 	h.write("held/.keep", "")
-	if err := os.Chmod(filepath.Join(h.root, "npm/npm"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(h.root, "npm/npm"), 0o755))
 	h.env = map[string]string{
 		"GITHUB_API_URL": h.github.URL, "GITHUB_GRAPHQL_URL": h.github.URL + "/graphql", "GITHUB_REPOSITORY": repository,
 		"REPRISE_RELEASES_URL": "file://" + filepath.Join(h.root, "releases"), "REPRISE_LISTEN_EVERY": "200ms", "UPLOADS": filepath.Join(h.root, "uploads"),

@@ -38,9 +38,7 @@ exit ${CODE:-0}
 func newWiring(t *testing.T) *hub {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
-	if err := os.WriteFile(program, []byte(standIn), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.WriteFile(program, []byte(standIn), 0o755))
 	h := newHub(t, program, "claude")
 	h.write("repo/.github/workflows/ci.yml", "name: CI\non: pull_request\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n")
 	if out := h.reprise("init", "--workflow-only", "--force", "--uses", setup.DefaultUses()); out.code != 0 {
@@ -293,18 +291,14 @@ func main() {
 	} {
 		h.write("repo/"+name, text)
 	}
-	if err := os.Chmod(filepath.Join(h.repo, ".github/action/start"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(h.repo, ".github/action/start"), 0o755))
 	if out := h.reprise("init", "--force", "--uses", "./"); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
 	h.checkOutHere()
 	h.publish("Add the action")
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	h.env["GOCACHE"] = strings.TrimSpace(string(cache)) // or the standard library is compiled again
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
 	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 {
@@ -325,9 +319,7 @@ func main() {
 func TestWorkflowLint(t *testing.T) {
 	p := newPlace(t)
 	lint, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "actionlint").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	const ci = "on: push\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: make test}]}}\n"
 	p.write("repo/.github/workflows/ci.yml", ci)
 	p.git(p.root, "init", "--quiet", "empty")

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // nobody is a user that no machine has.
@@ -34,14 +36,10 @@ func everyUser(t *testing.T, test func(t *testing.T, user int)) {
 func besieged(t *testing.T, user int, m machine) *place {
 	t.Helper()
 	base, err := os.MkdirTemp("", "reprise-attack-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	program, err := m.program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if out, err := exec.Command("cp", program, filepath.Join(base, "reprise")).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -65,15 +63,11 @@ func besieged(t *testing.T, user int, m machine) *place {
 	}
 	for _, at := range []string{filepath.Join(p.root, "other", "service"), "@" + p.root} {
 		l, err := net.Listen("unix", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		t.Cleanup(func() { _ = l.Close() })
 	}
 	letters, err := net.ListenPacket("unixgram", filepath.Join(p.root, "other", "letters"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = letters.Close() })
 	return p
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -81,15 +82,11 @@ func TestCommandsFindPrograms(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.write("bin/its-own-tool", "#!/bin/sh\necho found it\n")
-		if err := os.Chmod(filepath.Join(p.root, "bin", "its-own-tool"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(filepath.Join(p.root, "bin", "its-own-tool"), 0o755))
 		p.more = []string{"PATH=" + programs + ":" + filepath.Join(p.root, "bin") + ":" + os.Getenv("PATH")}
 		p.says(m.Turns(m.Run("its-own-tool"), m.Say("Done.")))
 		a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: lastOf(p.environ())})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if _, err := a.Run(t.Context(), p.task(pipelines.AccessTree)); err != nil {
 			t.Fatal(err)
 		}

@@ -59,9 +59,7 @@ func TestDocs(t *testing.T) {
 		"tour.md":           {"TestTour does so"},
 	}
 	all, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, path := range all {
 		page := filepath.Base(path)
 		blocks := pages[page]

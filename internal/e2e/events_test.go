@@ -89,9 +89,7 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 		Run   json.RawMessage `json:"workflow_run"`
 		Suite json.RawMessage `json:"check_suite"`
 	}
-	if err := json.Unmarshal(payload, &plain); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(payload, &plain))
 	want := github.Event{
 		Name: e.Name, Action: plain.Action, Repository: plain.Repository.Name, DefaultBranch: plain.Repository.Branch,
 		Sender: github.User{Login: plain.Sender.Login, ID: e.Sender.ID, Type: plain.Sender.Type},

@@ -24,6 +24,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -110,9 +111,7 @@ func registries(t *testing.T, demo []byte) *url.URL {
 	}))
 	t.Cleanup(proxy.Close)
 	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return at
 }
 
@@ -152,9 +151,7 @@ func TestPackageManagers(t *testing.T) {
 		for _, allow := range [][]string{{"proxy.golang.org", "registry.npmjs.org", "pypi.org", "repo.maven.apache.org"}, nil} {
 			t.Run(fmt.Sprintf("%s %d", host, len(allow)), func(t *testing.T) {
 				dir := filepath.Join(p.root, "tree", host, fmt.Sprint(len(allow)))
-				if err := os.CopyFS(dir, os.DirFS(p.repo)); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, os.CopyFS(dir, os.DirFS(p.repo)))
 				r, err := opts.Check(t.Context(), dir, pipelines.Check{Name: host, Run: run, Timeout: pipelines.Duration(5 * time.Minute), Network: pipelines.Network{Closed: true, Allow: allow}})
 				if err != nil || r.Pass != (allow != nil) {
 					t.Errorf("it passes: %v, %v\n%s", r.Pass, err, r.Output)

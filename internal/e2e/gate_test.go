@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -61,9 +62,7 @@ func TestATokenOfALoginStaysOutside(t *testing.T) {
 	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, agents.Options{
 		Environ: append(environ, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-the-token"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	r, err := a.Run(t.Context(), p.task(pipelines.AccessTree))
 	if err != nil || r.Text != "Done." {
 		t.Fatalf("%+v, %v", r, err)
@@ -83,9 +82,7 @@ func TestAKeyOfAJobStaysOutside(t *testing.T) {
 	p := newPlace(t)
 	p.says(m.Turns(m.Run("env"), m.Say("Done.")))
 	model, err := url.Parse(p.model.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	made := map[string]string{"/identity": `{"value":"identity-of-the-job"}`, "/v1/oauth/token": `{"access_token":"sk-ant-oat01-of-the-job","expires_in":600}`}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if made[r.URL.Path] == "" {
@@ -100,9 +97,7 @@ func TestAKeyOfAJobStaysOutside(t *testing.T) {
 		Environ: append(environ, "ANTHROPIC_FEDERATION_RULE_ID=fdrl_1", "ANTHROPIC_ORGANIZATION_ID=o", "ANTHROPIC_BASE_URL="+s.URL,
 			"ACTIONS_ID_TOKEN_REQUEST_URL="+s.URL+"/identity", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=token-of-the-job"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	r, err := a.Run(t.Context(), p.task(pipelines.AccessTree))
 	if err != nil || r.Text != "Done." {
 		t.Fatalf("%+v, %v", r, err)
@@ -148,13 +143,9 @@ func asking(t *testing.T, use string) (*place, engine.Agent) {
 		return p, p.agent(use)
 	}
 	p.write("asker", asker)
-	if err := os.Chmod(filepath.Join(p.root, "asker"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(p.root, "asker"), 0o755))
 	a, err := agents.For("command", pipelines.Agent{Use: "command", Command: []string{filepath.Join(p.root, "asker")}, Env: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}}, agents.Options{Environ: p.environ()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return p, a
 }
 

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // gitLFS builds git-lfs, once, and gives its path. It has a go.mod of its own,
@@ -143,13 +145,9 @@ func large(t *testing.T) (*place, *lfsServer) {
 	t.Helper()
 	p := newPlace(t)
 	program, err := gitLFS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	p.write("bin/.keep", "")
-	if err := os.Symlink(program, filepath.Join(p.root, "bin", "git-lfs")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(program, filepath.Join(p.root, "bin", "git-lfs")))
 	p.more = append(p.more, "PATH="+filepath.Join(p.root, "bin")+":"+programs+":"+os.Getenv("PATH"))
 	s := newLFSServer(t)
 	p.git(p.repo, "config", "--global", "http."+s.URL+"/.extraheader", "Authorization: "+s.login)
@@ -165,9 +163,7 @@ func large(t *testing.T) (*place, *lfsServer) {
 		t.Fatalf("git-lfs has uploaded %d files; not served: %q", len(s.files), s.wrong)
 	}
 	delete(s.files, lfsID("gone\n"))
-	if err := os.RemoveAll(filepath.Join(p.repo, ".git", "lfs", "objects")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.RemoveAll(filepath.Join(p.repo, ".git", "lfs", "objects")))
 	p.write("7.md", "# Say more\n")
 	return p, s
 }
@@ -285,9 +281,7 @@ func TestLFSIsHeld(t *testing.T) {
 			p, s := large(t)
 			p.worker("echo the second > a.bin; echo new > new.bin\n")
 			program, err := gitLFS()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if err := exec.Command("cp", program, filepath.Join(p.root, "bin/real-git-lfs")).Run(); err != nil { // in PATH, where the sandbox has programs
 				t.Fatal(err)
 			}
@@ -308,9 +302,7 @@ if [ "$1" = filter-process ]; then
 fi
 exec "$(dirname "$0")/real-git-lfs" "$@"
 `, p.root, host, port))
-			if err := errors.Join(os.Chmod(filepath.Join(p.root, "bin/hostile"), 0o755), os.Remove(filepath.Join(p.root, "bin/git-lfs")), os.Symlink("hostile", filepath.Join(p.root, "bin/git-lfs"))); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, errors.Join(os.Chmod(filepath.Join(p.root, "bin/hostile"), 0o755), os.Remove(filepath.Join(p.root, "bin/git-lfs")), os.Symlink("hostile", filepath.Join(p.root, "bin/git-lfs"))))
 			p.want(0, p.reprise("run", "--issue-file", "../7.md", "--pipeline", "../large.cue", "--push", "--sandbox", c.how))
 			if got := p.pushed("a.bin"); got != lfsPointer("the second\n") || !s.has("the second\n") || !s.has("new\n") {
 				t.Errorf("a.bin of origin is %q", got)
@@ -322,9 +314,7 @@ exec "$(dirname "$0")/real-git-lfs" "$@"
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			got := strings.Join(did, " ")
 			if got != c.want {
 				t.Errorf("it could: %q, want %q", got, c.want)

@@ -80,8 +80,6 @@ func build() (string, error) {
 func built(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return path
 }

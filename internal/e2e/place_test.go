@@ -46,9 +46,7 @@ func newPlaceOf(t *testing.T, folder string, user int) *place {
 	t.Helper()
 	t.Parallel()
 	root, err := os.MkdirTemp(folder, "place-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	p := &place{t: t, user: user, root: root, repo: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
 	p.model = model.Start(func(r model.Request) model.Reply {
 		p.mu.Lock()

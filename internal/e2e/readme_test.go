@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestReadme types what README.md says, in order, as somebody does who has just cloned reprise and has an empty home: all
@@ -17,20 +19,14 @@ func TestReadme(t *testing.T) {
 	p := newPlace(t)
 	p.says((&worker{change: "echo '// It greets.' >> main.go"}).script())
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	caches := strings.Fields(string(out)) // or everything is fetched and compiled again
 	bin := filepath.Join(p.home, "go", "bin")
 	p.more = []string{"PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"), "GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1]}
 	p.write("home/go/bin/gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked-of-github\"\n")
-	if err := os.Chmod(filepath.Join(bin, "gh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(bin, "gh"), 0o755))
 	here, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	clone := filepath.Join(p.root, "clone")
 	p.git(p.root, "clone", "--quiet", here, clone)
 	p.write("repo/hello.md", "# It does not greet\n\nmain.go should greet.\n")

@@ -99,9 +99,7 @@ func newForge(t *testing.T) *forge {
 		if err == nil {
 			err = os.Symlink(program, filepath.Join(root, "machine", name))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 	}
 	if os.Getenv("REPRISE_E2E_PLATFORMS") == "host" {
 		f.write("programs/go", goOfHost)
@@ -118,9 +116,7 @@ func newForge(t *testing.T) *forge {
 	var workflow struct {
 		Jobs struct{ Release struct{ Steps []releaseStep } }
 	}
-	if err := yaml.Unmarshal([]byte(f.read("source/.github/workflows/release.yml")), &workflow); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, yaml.Unmarshal([]byte(f.read("source/.github/workflows/release.yml")), &workflow))
 	f.steps = workflow.Jobs.Release.Steps
 	return f
 }
@@ -271,15 +267,11 @@ func (f *forge) person(t *testing.T, server string) *person {
 	t.Helper()
 	p := &person{forge: &forge{t: t, root: f.root}, home: t.TempDir()}
 	for _, dir := range []string{p.home, filepath.Dir(p.home)} {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(dir, 0o755))
 	}
 	p.at(server)
 	for _, dir := range []string{"tmp", "tools", "temp"} {
-		if err := os.Mkdir(filepath.Join(p.home, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Mkdir(filepath.Join(p.home, dir), 0o755))
 	}
 	if os.Geteuid() == 0 {
 		p.must(p.home, "chown", "-R", "12345:12345", p.home)
@@ -462,9 +454,7 @@ func (f *forge) holds(t *testing.T) string {
 		t.Errorf("published with %s", said)
 	}
 	files, err := os.ReadDir(filepath.Join(f.root, "published/v1.1.0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	sboms := 0
 	for _, file := range files {
 		text := f.read("published/v1.1.0/" + file.Name())
@@ -505,19 +495,13 @@ func (f *forge) holds(t *testing.T) string {
 func (f *forge) program(t *testing.T, archive string) []byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader([]byte(f.read("published/v1.1.0/" + archive))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for r := tar.NewReader(z); ; {
 		header, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if header.Name == "reprise" {
 			program, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			return program
 		}
 	}

@@ -29,9 +29,7 @@ func TestTour(t *testing.T) {
 	t.Parallel()
 	program := built(t)
 	temp, err := os.MkdirTemp(scratch, "tour-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	tour := exec.Command("sh", "../../examples/tour/tour.sh")
 	tour.Env = append(os.Environ(), "REPRISE="+program, "TMPDIR="+temp)
 	var failure strings.Builder

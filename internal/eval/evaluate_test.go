@@ -37,9 +37,7 @@ func evaluating(t testing.TB, dir string, o options, cases int, variants ...stri
 		s.Variants = append(s.Variants, variant{Name: v})
 	}
 	known, err := openResults(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = known.close() })
 	now := func() time.Time { return time.Unix(1000, 0).UTC() }
 	return &evaluation{environ.Env{Stderr: io.Discard, Now: now}, s, o, known, map[[2]string]string{}}
@@ -66,9 +64,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, s := range report.Variants {
 		if truth := float64(quality[s.Variant]) / 100; s.Runs != 60 || !s.Share.holds(truth) {
 			t.Errorf("%s: %d of %d, %v; the truth is %v", s.Variant, s.Solved, s.Runs, s.Share, truth)
@@ -170,9 +166,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	}
 	e := evaluating(t, dir, options{Jobs: 1, USD: 0.35}, 10, "a")
 	report, err := e.carryOut(t.Context(), do)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 4 || // which the budget ended
 		report.allSolved() {
 		t.Errorf("after %d calls: %+v", calls, report)
@@ -238,9 +232,7 @@ func TestKeys(t *testing.T) {
 		v := variant{Pipeline: filepath.Join(dir, "pipeline.cue")}
 		for i, key := range []func() (string, error){func() (string, error) { return c.key(t.Context(), os.Environ()) }, v.key} {
 			made, err := key()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			all[i] = made
 		}
 		return all
@@ -286,17 +278,11 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], evaluates, dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
+	testenv.Must(t, cmd.Start())
 	for lines, n := bufio.NewScanner(out), 0; n < 23 && lines.Scan(); n++ { // three wait
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, cmd.Process.Kill())
 	_, _ = io.Copy(io.Discard, out)
 	_ = cmd.Wait() // it was killed
 	e := evaluating(t, dir, options{Runs: 100, Jobs: 3}, 1, "a")

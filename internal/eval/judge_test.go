@@ -18,9 +18,7 @@ import (
 func judging(t *testing.T) *judge {
 	t.Helper()
 	j, err := newJudge(environ.Env{Environ: os.Environ()}, "off", t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return j
 }
 
@@ -38,9 +36,7 @@ func TestCasesThatProveNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"it/case.cue": "repo: \"r.txtar\"\n" + strings.ReplaceAll(tt.says, "], ", "]\n"), "it/r.txtar": "-- old --\n", "it/issue.md": "# It\n", "it/hidden/hidden.txt": ""})
 			c, err := readCase(filepath.Join(dir, "it"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			got := ""
 			if err := judging(t).before(t.Context(), c, made(t, c, "")); err != nil {
 				if !errors.As(err, new(pipelines.Mistakes)) {
@@ -63,9 +59,7 @@ func TestJudge(t *testing.T) {
 		"it/r.txtar": "-- old --\n", "it/issue.md": "# It\n", "it/hidden/hidden.txt": "",
 	})
 	c, err := readCase(filepath.Join(dir, "it"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	good := facts{Status: "success", Attempts: 2, Files: map[string]lines{"new": {Added: 1}}}
 	bad := facts{Status: "failed", Attempts: 4, Files: map[string]lines{"old": {Added: 1}}}
 	for name, tt := range map[string]struct {
@@ -88,9 +82,7 @@ func TestJudge(t *testing.T) {
 			run(t, repo, "add", ".")
 			run(t, repo, "commit", "--quiet", "-m", "Work")
 			got, err := judging(t).after(t.Context(), c, tt.facts, repo, "work")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

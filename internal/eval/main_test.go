@@ -31,9 +31,7 @@ func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := testenv.PutText(filepath.Join(dir, filepath.FromSlash(name)), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, testenv.PutText(filepath.Join(dir, filepath.FromSlash(name)), text))
 	}
 	return dir
 }

@@ -13,9 +13,7 @@ import (
 func made(t *testing.T, c Case, prompts string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo")
-	if err := makeRepository(t.Context(), os.Environ(), c, prompts, dir); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, makeRepository(t.Context(), os.Environ(), c, prompts, dir))
 	return dir
 }
 
@@ -33,9 +31,7 @@ func commits(t *testing.T) (repo, first, second string) {
 	run(t, repo, "add", ".")
 	run(t, repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Begin")
 	first = run(t, repo, "rev-parse", "HEAD")
-	if err := testenv.PutText(filepath.Join(repo, "sum.txt"), "1 + 1 = 2, the solution\n"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, testenv.PutText(filepath.Join(repo, "sum.txt"), "1 + 1 = 2, the solution\n"))
 	run(t, repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "Solve")
 	return repo, first, run(t, repo, "rev-parse", "HEAD")
 }
@@ -108,21 +104,15 @@ func TestFilesAsARepository(t *testing.T) {
 func TestHiddenFilesGoOverWhatAnAgentLeft(t *testing.T) {
 	outside := t.TempDir()
 	tree := folder(t, map[string]string{"x_test.go/inside": "a folder", "y_test.go": "weak"})
-	if err := os.Symlink(filepath.Join(outside, "z"), filepath.Join(tree, "z_test.go")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(filepath.Join(outside, "z"), filepath.Join(tree, "z_test.go")))
 	c := Case{Hidden: folder(t, map[string]string{"x_test.go": "x", "y_test.go": "y", "z_test.go": "z"})}
-	if err := c.addHidden(tree); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, c.addHidden(tree))
 	for _, name := range []string{"x", "y", "z"} {
 		if data, err := os.ReadFile(filepath.Join(tree, name+"_test.go")); string(data) != name {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if err := os.Symlink(outside, filepath.Join(tree, "tests")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(outside, filepath.Join(tree, "tests")))
 	c.Hidden = folder(t, map[string]string{"tests/a": "a"})
 	if err := c.addHidden(tree); err == nil {
 		t.Error("a hidden file went through a link")

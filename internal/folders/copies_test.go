@@ -16,9 +16,7 @@ import (
 
 func do(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 }
 
 // roots opens two empty folders.

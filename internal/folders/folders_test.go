@@ -27,13 +27,9 @@ func locked(t *testing.T) (*os.Root, string) {
 		"no-entry/deep/file": 0o644, "odd \xff/file": 0o644, "open/file": 0o640,
 	} {
 		file := filepath.Join(top, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644), os.Chmod(file, mode)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644), os.Chmod(file, mode)))
 	}
-	if err := os.Symlink("../outside", filepath.Join(top, "link")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink("../outside", filepath.Join(top, "link")))
 	for _, e := range []struct {
 		name string
 		mode fs.FileMode
@@ -54,14 +50,10 @@ func locked(t *testing.T) (*os.Root, string) {
 		if err := os.MkdirAll(file, 0o755); err != nil && e.mode != 0 {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, e.mode); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(file, e.mode))
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() {
 		_ = root.Close() // opened for reading
 		_ = os.Chmod(filepath.Join(dir, "outside"), 0o755)
@@ -75,9 +67,7 @@ func locked(t *testing.T) (*os.Root, string) {
 func mode(t *testing.T, file string) fs.FileMode {
 	t.Helper()
 	info, err := os.Lstat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -92,9 +82,7 @@ func TestUnlock(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		want := map[string]fs.FileMode{
 			"top": 0o700, "top/open": 0o755, "top/open/file": 0o640, "top/odd \xff": 0o755, "top/odd \xff/file": 0o644,
 			"top/read-only": 0o755, "top/read-only/deep": 0o755, "top/read-only/deep/file": 0o444,
@@ -180,12 +168,10 @@ func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	root := opened(t, dir)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(
+	testenv.Must(t, errors.Join(
 		os.WriteFile(at("file"), []byte("12345"), 0o600), os.Mkdir(at("folder"), 0o700), syscall.Mkfifo(at("pipe"), 0o600),
 		os.Symlink("file", at("link")), os.Symlink("/dev/zero", at("device")),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	if data, err := ReadFile(root, "file", 5); err != nil || string(data) != "12345" {
 		t.Errorf("read %q, error %v", data, err)
 	}
@@ -203,9 +189,7 @@ func TestReadFile(t *testing.T) {
 // something else.
 func TestOpenWhatIsReplaced(t *testing.T) {
 	root := opened(t, t.TempDir())
-	if err := root.WriteFile("a", []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, root.WriteFile("a", []byte("x"), 0o644))
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for n := 0; ; n++ {
@@ -240,19 +224,13 @@ func TestOpenWhatIsReplaced(t *testing.T) {
 // Links that lead to a folder are not below it; every other one on the way is.
 func TestLinkBelow(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"top/in", "out/in"} {
-		if err := errors.Join(os.MkdirAll(at(name), 0o755), os.WriteFile(at(name+"/x"), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.MkdirAll(at(name), 0o755), os.WriteFile(at(name+"/x"), nil, 0o600)))
 	}
 	for link, to := range map[string]string{"top/link": "../out", "top/in/link": at("out"), "top/self": ".", "top/x": "in/x", "top/gone": "nothing", "name": "top", "out/link": "in"} {
-		if err := os.Symlink(to, at(link)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Symlink(to, at(link)))
 	}
 	for file, want := range map[string]string{
 		"top/in/x": "", "top/in/none": "", "top": "", "out/in/x": "", "out/link/x": "", "name/in/x": "", "none/x": "",
@@ -281,13 +259,9 @@ func TestTakenJustNow(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	f, err := os.Create(filepath.Join(root, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	written := make(chan error)
 	go func() {
 		time.Sleep(50 * time.Millisecond)
@@ -312,9 +286,7 @@ func TestStanding(t *testing.T) {
 	dir, away := filepath.Join(top, "tree"), filepath.Join(top, "away")
 	do := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 	}
 	do(os.Mkdir(dir, 0o755))
 	do(os.WriteFile(filepath.Join(dir, "a"), nil, 0o644))
@@ -366,9 +338,7 @@ func TestOwn(t *testing.T) {
 			if uid != 0 && (tt.owner != uid || tt.gid != uid) {
 				continue // only root can make it
 			}
-			if err := errors.Join(os.Chown(dir, tt.owner, tt.gid), os.Chown(beside, tt.next, -1), syscall.Chmod(dir, uint32(tt.mode))); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, errors.Join(os.Chown(dir, tt.owner, tt.gid), os.Chown(beside, tt.next, -1), syscall.Chmod(dir, uint32(tt.mode))))
 			said := ""
 			if err := Own(dir, beside); err != nil {
 				said = err.Error()
@@ -387,9 +357,7 @@ func TestOwn(t *testing.T) {
 func opened(t *testing.T, dir string) *os.Root {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	return root
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/test/cloudtest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -166,9 +167,7 @@ func (j *job) opened(t *testing.T, c Call, learn func(string)) (*Passage, func(p
 	return p, func(path, body string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		r.Header.Set("Authorization", "Bearer "+process.Lookup(p.Env, federatedKey))
 		r.Header.Set("X-Amz-Date", "20000101T000000Z")
 		r.Header.Set("Content-Type", "application/json")
@@ -396,12 +395,8 @@ func TestOtherWaysToClouds(t *testing.T) {
 			}
 		}
 		home := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(home, ".claude"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(home, ".claude/settings.json"), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.MkdirAll(filepath.Join(home, ".claude"), 0o700))
+		testenv.Must(t, os.WriteFile(filepath.Join(home, ".claude/settings.json"), []byte("{}"), 0o600))
 		if by := heldBy("claude", append(j.env, "HOME="+home)); len(by) > 0 {
 			t.Errorf("the program holds %q", by)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 const realKey = "sk-the-real-one"
@@ -18,9 +20,7 @@ const realKey = "sk-the-real-one"
 func providerAt(t *testing.T, api API, base string) Provider {
 	t.Helper()
 	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return Provider{Name: string(api), API: api, Base: u, Header: http.Header{"X-Api-Key": {realKey}}}
 }
 
@@ -28,9 +28,7 @@ func providerAt(t *testing.T, api API, base string) Provider {
 func opened(t *testing.T, c Config) *gate {
 	t.Helper()
 	g, err := Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { g.Close() })
 	return g
 }
@@ -55,15 +53,11 @@ func ask(t *testing.T, g *gate, api API, body string) *http.Response {
 func send(t *testing.T, g *gate, method, address, key string, body io.Reader) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	r.Header.Set("Authorization", "Bearer "+key)
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 	res, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { res.Body.Close() })
 	return res
 }

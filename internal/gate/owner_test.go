@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Programs in Java show no placeholder to a proxy. One of our own user need not.
@@ -38,19 +40,13 @@ func TestProgramsOfOurUserNeedNoPlaceholder(t *testing.T) {
 // only of the very connection.
 func TestOwnerOfAConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer func() { _ = l.Close() }()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	asked := func(from string) *http.Request {
 		r, err := http.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, l.Addr()), http.MethodGet, "http://x", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		r.RemoteAddr = from
 		return r
 	}
@@ -61,9 +57,7 @@ func TestOwnerOfAConnection(t *testing.T) {
 		t.Error("a connection that is not there is taken for ours")
 	}
 	// One that its client has closed belongs to nobody any more.
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, c.Close())
 	if isOwn(asked(c.LocalAddr().String())) {
 		t.Error("a closed connection is taken for ours")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -38,12 +39,8 @@ func TestWhatProgramsHold(t *testing.T) {
 			home := t.TempDir()
 			for file, text := range tt.files {
 				file = filepath.Join(home, file)
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				testenv.Must(t, os.WriteFile(file, []byte(text), 0o600))
 			}
 			env := []string{"HOME=" + home}
 			for _, kv := range tt.env {

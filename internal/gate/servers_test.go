@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // toolsAt opens a gate before a server of tools.
@@ -18,9 +20,7 @@ func toolsAt(t *testing.T, h http.HandlerFunc) *gate {
 	far := httptest.NewServer(h)
 	t.Cleanup(far.Close)
 	at, err := url.Parse(far.URL + "/mcp?team=a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return opened(t, Config{Tools: []Server{{Name: "words", URL: at, Header: http.Header{"Authorization": {"Bearer the-real-one"}, "X-Team": {"blue"}}}}})
 }
 
@@ -44,9 +44,7 @@ func TestServersOfTools(t *testing.T) {
 	})
 	ask := func(method, address, key, body string) (int, string, http.Header) {
 		r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		r.Header.Set("Authorization", "Bearer "+key)
 		r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 		r.Header.Set("Cookie", "a=b")
@@ -113,9 +111,7 @@ func TestKeysInPieces(t *testing.T) {
 func TestServersOfToolsThatAreNotThere(t *testing.T) {
 	far := httptest.NewServer(http.NotFoundHandler())
 	at, err := url.Parse(far.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	far.Close()
 	g := opened(t, Config{Tools: []Server{{Name: "words", URL: at}}})
 	res := send(t, g, "POST", g.serverURL("words"), g.Placeholder(), strings.NewReader("{}"))

@@ -16,14 +16,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestPermits(t *testing.T) {
 	w := World{Allow: []string{"registry.npmjs.org", "*.Example.com:443", "own.test:8443", "10.0.0.7:80", "localhost:5000", "[::1]:90", "169.254.169.254"}}
 	rules, err := w.rules()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for address, want := range map[string]permit{
 		"registry.npmjs.org:443":      {true, private},
 		"REGISTRY.npmjs.org.:80":      {true, private},
@@ -43,9 +43,7 @@ func TestPermits(t *testing.T) {
 		"169.254.169.254:80":          {true, local},
 	} {
 		host, port, err := splitAddress(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if got := permits(rules, World{}, host, port); got != want {
 			t.Errorf("%s: %+v, want %+v", address, got, want)
 		}
@@ -221,9 +219,7 @@ func TestTheGateThroughTheGate(t *testing.T) {
 	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, _ *http.Request) { stream(w, anthropicStream) })
 	proxy, _ := url.Parse(g.proxyURL())
 	c, err := net.Dial("tcp", proxy.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer c.Close()
 	io.WriteString(c, "POST "+g.URL("anthropic")+"/v1/messages HTTP/1.1\r\nHost: "+g.address+"\r\nX-Api-Key: "+g.Placeholder()+"\r\nContent-Length: 13\r\n\r\n{\"model\":\"m\"}")
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -312,15 +308,11 @@ func TestThePasswordOfTheUsersProxy(t *testing.T) {
 
 func TestCloseEndsTunnels(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer l.Close()
 	g := opened(t, Config{World: World{Allow: []string{l.Addr().String()}}})
 	near, err := net.Dial("tcp", g.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer near.Close()
 	ask := &http.Request{Method: "CONNECT", Host: l.Addr().String(), URL: &url.URL{Opaque: l.Addr().String()}, Header: http.Header{}}
 	proxy, _ := url.Parse(g.proxyURL())
@@ -329,9 +321,7 @@ func TestCloseEndsTunnels(t *testing.T) {
 	ask.Header.Set("Proxy-Authorization", basic.Header.Get("Authorization"))
 	ask.Write(near)
 	far, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer far.Close()
 	from := bufio.NewReader(near)
 	if res, err := http.ReadResponse(from, ask); err != nil || res.StatusCode != 200 {
@@ -369,9 +359,7 @@ func TestTooManyConnectionsAreEnded(t *testing.T) {
 	ended := make(chan struct{}, maxConns+20)
 	for range maxConns + 5 {
 		c, err := net.Dial("tcp", g.address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		all = append(all, c)
 		go func() { c.Read(make([]byte, 1)); ended <- struct{}{} }()
 	}
@@ -387,8 +375,6 @@ func TestTooManyConnectionsAreEnded(t *testing.T) {
 func fetched(t testing.TB, r *http.Request) *http.Response {
 	t.Helper()
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return res
 }

@@ -92,9 +92,7 @@ func read(t testing.TB, name string) string {
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 }
 
 // newUser makes a repository with the given files in one commit.

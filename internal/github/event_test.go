@@ -72,9 +72,7 @@ func TestReadRealEvents(t *testing.T) {
 			want.Name, _, _ = strings.Cut(name, ".")
 			want.Inputs = map[string]string{}
 			got, err := ReadEvent(want.Name, payload(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("event (-want +got):\n%s", diff)
 			}
@@ -118,9 +116,7 @@ func TestReadEventIsLiberal(t *testing.T) {
 				tt.want.Inputs = map[string]string{}
 			}
 			got, err := ReadEvent(tt.event, []byte(tt.payload))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("event (-want +got):\n%s", diff)
 			}

@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // canary is a token that must be seen nowhere but in requests.
@@ -77,9 +79,7 @@ func TestIssue(t *testing.T) {
 		{Number: 9, Title: "Change", URL: "https://github.com/acme/widget/pull/9", Author: "octocat", State: "open", IsPull: true, UpdatedAt: updated},
 	} {
 		got, err := gh.In("Acme/widget").Issue(t.Context(), want.Number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if got.ID == 0 {
 			t.Errorf("issue %d has no id", got.Number)
 		}
@@ -110,9 +110,7 @@ func TestIssueOfOtherForges(t *testing.T) {
 			gh, _ := client(t, s, "")
 			s.Fault(route, githubtest.Fault{Body: tt.body})
 			got, err := gh.In("acme/widget").Issue(t.Context(), 7)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("issue (-want +got):\n%s", diff)
 			}
@@ -379,8 +377,6 @@ func TestNoIssue(t *testing.T) {
 func clientOf(t *testing.T, o Options) *Client {
 	t.Helper()
 	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return c
 }

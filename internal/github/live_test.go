@@ -7,6 +7,8 @@ import (
 	"time"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // shows reads the one live comment.
@@ -29,15 +31,11 @@ func TestLiveThrottles(t *testing.T) {
 	}
 	show := func(body string) {
 		t.Helper()
-		if err := l.Show(t.Context(), body); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, l.Show(t.Context(), body))
 	}
 	flush := func(body string) {
 		t.Helper()
-		if err := l.Flush(t.Context(), body); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, l.Flush(t.Context(), body))
 	}
 	writes := 0
 	expect := func(body string, more int) {
@@ -99,9 +97,7 @@ func TestLiveIsFound(t *testing.T) {
 			ours := s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\nold"})
 			s.forge()
 			l := s.thread.Live(marker, tt.id(s, ours))
-			if err := l.Show(t.Context(), "new"); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, l.Show(t.Context(), "new"))
 			id, url := l.Comment()
 			if (id == ours) == tt.new || s.shows(t) != "new" || !strings.HasSuffix(url, fmt.Sprintf("/issues/7#issuecomment-%d", id)) {
 				t.Errorf("comment %d at %s, ours was %d, it shows %q", id, url, ours, s.shows(t))
@@ -122,9 +118,7 @@ func TestLiveOfTwo(t *testing.T) {
 	older := s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\n1"})
 	s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\n2"})
 	l := s.thread.Live(marker, 0)
-	if err := l.Show(t.Context(), "new"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, l.Show(t.Context(), "new"))
 	if id, _ := l.Comment(); id != older || s.shows(t) != "new" {
 		t.Errorf("comment %d, want %d; they show %q", id, older, s.shows(t))
 	}
@@ -133,14 +127,10 @@ func TestLiveOfTwo(t *testing.T) {
 // What an earlier process showed is not sent again.
 func TestLiveUnchanged(t *testing.T) {
 	s := newStand(t)
-	if err := s.thread.Live(marker, 0).Show(t.Context(), "same"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.thread.Live(marker, 0).Show(t.Context(), "same"))
 	id := s.Comments(widget, 7)[1].ID
 	for _, id := range []int64{0, id} {
-		if err := s.thread.Live(marker, id).Show(t.Context(), "same"); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, s.thread.Live(marker, id).Show(t.Context(), "same"))
 	}
 	if n := s.Counts().Content; n != 1 {
 		t.Errorf("%d writes", n)
@@ -192,9 +182,7 @@ func TestLiveAfterFailure(t *testing.T) {
 
 func TestLiveIsCut(t *testing.T) {
 	s := newStand(t)
-	if err := s.thread.Live(marker, 0).Show(t.Context(), strings.Repeat("日😀", 40_000)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.thread.Live(marker, 0).Show(t.Context(), strings.Repeat("日😀", 40_000)))
 	if n := len([]rune(s.shows(t))); n < 43_000 || n > maxText {
 		t.Errorf("it shows %d characters", n)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestOpenPullFinds(t *testing.T) {
@@ -19,9 +21,7 @@ func TestOpenPullFinds(t *testing.T) {
 	want := Pull{Title: "T", Body: "B", Head: "work", Commit: strings.Repeat("b", 40), Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
 	for range 3 {
 		p, err := s.gh.In("acme/widget").OpenPull(t.Context(), Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		want.NodeID = s.Pulls(widget)[4].NodeID()
 		if diff := cmp.Diff(want, p); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -58,9 +58,7 @@ func TestOpenPullWithoutDrafts(t *testing.T) {
 
 func TestUpdatePull(t *testing.T) {
 	s := newStand(t)
-	if err := s.gh.In("acme/widget").UpdatePull(t.Context(), 20, "B"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.gh.In("acme/widget").UpdatePull(t.Context(), 20, "B"))
 	if p := s.Pulls(widget)[0]; p.Title != "Draft" || p.Body != "B" {
 		t.Errorf("it is %q: %q", p.Title, p.Body)
 	}
@@ -69,9 +67,7 @@ func TestUpdatePull(t *testing.T) {
 func TestReadyPull(t *testing.T) {
 	s := newStand(t)
 	for range 2 {
-		if err := s.gh.In("acme/widget").ReadyPull(t.Context(), s.draft); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, s.gh.In("acme/widget").ReadyPull(t.Context(), s.draft))
 		if s.Pulls(widget)[0].Draft {
 			t.Error("it is a draft")
 		}
@@ -208,9 +204,7 @@ func TestOpenIssueFinds(t *testing.T) {
 	var numbers []int
 	for i := range 4 {
 		is, err := s.gh.In("acme/widget").OpenIssue(t.Context(), marker, NewIssue{Title: "Later", Body: strings.Repeat("x", 70_000)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		numbers = append(numbers, is.Number)
 		if i == 1 { // who closed it does not want another one
 			s.ChangeIssue(widget, is.Number, func(is *githubtest.Issue) { is.State = "closed" })
@@ -224,9 +218,7 @@ func TestOpenIssueFinds(t *testing.T) {
 func TestAddSubIssue(t *testing.T) {
 	s := newStand(t)
 	for range 3 {
-		if err := s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, s.child.ID); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), 7, s.child.ID))
 	}
 	other := s.AddIssue(widget, githubtest.Issue{Title: "Other parent"})
 	checkError(t, s.gh.In("acme/widget").AddSubIssue(t.Context(), other, s.child.ID), Refused, "Sub issue may only have one parent")

@@ -31,9 +31,7 @@ func files(t *testing.T, keep func(name string) bool) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if len(found) == 0 {
 		t.Fatal("found no file to check: is this the repository?")
 	}

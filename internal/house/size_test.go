@@ -69,9 +69,7 @@ func (p *pack) add(t *testing.T, name string) {
 	t.Helper()
 	text := read(t, name)
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	p.lines += strings.Count(text, "\n")
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -127,15 +125,11 @@ func TestSizeOnlyFalls(t *testing.T) {
 	now := figures(t)
 	if *updateSize {
 		text, err := json.MarshalIndent(now, "", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		testenv.Put(t, "size.json", string(append(text, '\n')))
 	}
 	var written map[string]int
-	if err := json.Unmarshal([]byte(read(t, "internal/house/size.json")), &written); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal([]byte(read(t, "internal/house/size.json")), &written))
 	for name, n := range now {
 		switch most, ok := written[name]; {
 		case !ok:

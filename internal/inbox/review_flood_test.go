@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Behind a thousand and more reviews, the newest is read with what it says of lines.
@@ -25,16 +26,12 @@ func TestFloodOfReviews(t *testing.T) {
 	}
 	last := reviews.Submit(8, githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Comments: line})
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for round, most := range []int{20, 10} {
 		before := s.Counts().Calls
 		all, err := pull.Reviews(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		got := all[len(all)-1]
 		if got.ID != last.ID || len(got.Comments) != 1 || all[0].Author.Login != "stranger0" {
 			t.Errorf("round %d: the newest review is %+v", round, got)
@@ -66,9 +63,7 @@ func TestLeft(t *testing.T) {
 	reviews := githubtest.NewReviews(s, "acme/widget")
 	id := reviews.Submit(8, many).ID
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for taken, want := range map[int]int{3: 0, 50: 250} {
 		if got, err := pull.Left(t.Context(), id, taken); err != nil || got != want {

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -25,9 +26,7 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 	s.SetClock(time.Now)
 	s.AddIssue(widget, githubtest.Issue{Number: 7, Title: "T", Author: "ada"})
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	in := New(Source{
 		Env: environ.Env{Now: time.Now}, GitHub: gh.In("acme/widget"), Issue: gh.In("acme/widget").Thread(7),
 		Trigger: Trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
@@ -46,9 +45,7 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 // waiting are those whose commands wait.
 func waiting(t *testing.T, in *Inbox) []string {
 	t.Helper()
-	if err := in.Read(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, in.Read(t.Context(), true))
 	var all []string
 	for _, c := range in.Pending(metadata.Run{}) {
 		all = append(all, c.Comment.Author.Login)

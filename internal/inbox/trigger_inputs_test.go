@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -21,12 +22,8 @@ func TestSecretsOfAJobAreMasked(t *testing.T) {
 		"INPUT_GITHUB_TOKEN=ghs_0123456789abcdef", "ANTHROPIC_API_KEY=sk-ant-0123456789", "SIGNING_KEY=first line 01234\n  second line 56789\nshort\n",
 		"OPENAI_API_KEY=sk-ant-0123456789", "LITTLE_KEY=abc", "INPUT_PIPELINE=no-secret-at-all", "https_proxy=http://ada:password-of-proxy@proxy.example:8080",
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
+	testenv.Must(t, j.Log.Close())
 	before, _, stopped := strings.Cut(out.String(), "::stop-commands::")
 	want := "::add-mask::ghs_0123456789abcdef\n::add-mask::sk-ant-0123456789\n::add-mask::first line 01234\n::add-mask::second line 56789\n::add-mask::password-of-proxy\n"
 	if !stopped || before != want {
@@ -51,9 +48,7 @@ func TestTheTokenOfAnAppEnds(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			in, err := readInputs(environ.NewJob(environ.Env{Stdout: io.Discard, Stderr: io.Discard, Environ: []string{"INPUT_GITHUB_TOKEN=" + tt.token, "INPUT_OWN_TOKEN=" + tt.own, "INPUT_TIMEOUT=" + tt.timeout}}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			ctx, stop := in.Within(t.Context())
 			defer stop()
 			began := time.Now()

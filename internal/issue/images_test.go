@@ -22,6 +22,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/github"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -52,9 +53,7 @@ func newStand(t *testing.T) *stand {
 	s.AddToken("hush", "ada")
 	s.Permit(widget, "ada", "write")
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	s.thread = gh.In("acme/widget").Thread(7)
 	return s
 }
@@ -73,9 +72,7 @@ func (s *stand) of(body, comment string) Issue {
 func (s *stand) fetch(t *testing.T, is Issue) []Image {
 	t.Helper()
 	all, err := FetchImages(t.Context(), s.thread, is)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return all
 }
 
@@ -129,12 +126,8 @@ func TestSee(t *testing.T) {
 	if _, files := s.shelf(elsewhere, is).See(t.Context(), said(is)); len(files) != 2 || len(s.warned) > 0 {
 		t.Errorf("elsewhere there are %q, %q", files, s.warned)
 	}
-	if err := os.Remove(files[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(files[0], []byte("something else"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Remove(files[0]))
+	testenv.Must(t, os.WriteFile(files[0], []byte("something else"), 0o600))
 	s.shelf(dir, is).See(t.Context(), said(is))
 	if data, _ := os.ReadFile(files[0]); !bytes.Equal(data, picture(3, 2)) {
 		t.Errorf("what somebody has put there was not replaced: %q", data)
@@ -335,18 +328,14 @@ func TestGitHub(t *testing.T) {
 		},
 	}}
 	gh, err := github.New(github.Options{Token: "hush", HTTP: &http.Client{Transport: r}, Sleep: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var body string
 	for n := range 4 {
 		body += "![](https://" + asset(n+1) + ")\n"
 	}
 	body += "![](https://user-images.githubusercontent.com/1/5-" + id(5) + ".png)"
 	all, err := FetchImages(t.Context(), gh.In("acme/widget").Thread(7), Issue{Body: body})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var got []string
 	for _, i := range all {
 		got = append(got, cmp.Or(i.Why.In(prompts.Words("en")), i.Type))

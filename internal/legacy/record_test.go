@@ -20,9 +20,7 @@ func read(text string) (*olderRun, error) {
 func TestWhatIsNotTaken(t *testing.T) {
 	data := testenv.Read(t, filepath.Join("testdata", "import", "done.json"))
 	old, err := read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if old.Repository != "octo/hello" || old.PRURL != "" || old.Phases["planning"].Retries != 0 || old.Cost.USD != 10.5 || old.Design.TestCodeStrategy != "BOTH_TEST" {
 		t.Errorf("%+v", old.record)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -112,9 +113,7 @@ func TestCommentHasParts(t *testing.T) {
 		p := progresstest.Plays(t, language)["begun"]
 		progresstest.Split(p, "implementation")
 		p.Run.Tasks[1].Title = "The page](http://x) @octo/team <!-- reprise:progress:v1 --> closes #3"
-		if err := p.Run.Check(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, p.Run.Check())
 		text := Comment(p.Course, sampleLinks)
 		progresstest.CheckComment(t, 0, text)
 		if strings.Count(text, "\n   - ▫️ ") != 2 {
@@ -201,9 +200,7 @@ func TestCommentAsksNothingVoid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := askingPeople(t, "en")
 			run, err := change(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			text := Comment(p.With(run), sampleLinks)
 			if strings.Contains(text, "❓") || strings.Contains(text, "/answer q") || !strings.Contains(text, "→ 8080") {
 				t.Errorf("the comment reads\n%s", text)

@@ -91,9 +91,7 @@ func TestTell(t *testing.T) {
 			To: "planning", Step: metadata.Execute, Reason: "Ask @octo/team first.\n\n/run nothing.", By: "hana", Trigger: metadata.Manual,
 			CommentURL: "https://github.com/octo/hello/issues/7#issuecomment-5", At: progresstest.Nine.Add(time.Hour),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		event := EventFacts{
 			Event: "issue_comment created", Issue: "7", Versions: []Versioned{{"reprise", "1.0.0"}},
 			Denial: command.Denial{Code: metadata.PermissionDenied, By: "renovate[bot]", What: "/run", Why: "renovate[bot] is not in allowed-bots"},

@@ -58,9 +58,7 @@ func TestPicturesAreOfToday(t *testing.T) {
 	}
 	for _, form := range []string{"*.png", "*.svg"} {
 		made, err := filepath.Glob(filepath.Join(images, form))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		for _, name := range made {
 			data := []byte(testenv.Read(t, name))
 			inputs[filepath.Base(name)] = data
@@ -83,9 +81,7 @@ func TestPicturesAreOfToday(t *testing.T) {
 // A document loads no more than it has to.
 func TestPicturesAreSmall(t *testing.T) {
 	entries, err := os.ReadDir(images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, e := range entries {
 		if info, err := e.Info(); err != nil || info.Size() > 150_000 {
 			t.Errorf("%s: more than 150 kB, or %v", e.Name(), err)
@@ -116,12 +112,10 @@ func inputsOf(t *testing.T) map[string][]byte {
 		Files: "https://github.com/octo/hello/blob/reprise/issue-7/",
 	}
 	var sheet bytes.Buffer
-	if err := report.Write(&sheet, report.Facts{
+	testenv.Must(t, report.Write(&sheet, report.Facts{
 		Plan: over.Plan, Run: over.Run, At: over.At, Transcripts: map[int][]agents.Entry{1: said},
 		Changes: []report.Change{{Attempt: 1, Commit: "3f786850e387550fdab836ed7e6dc881de23001b", Patch: changed}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	inputs := map[string][]byte{
 		"comment.html":   commentPage(t, page.LiveComment(running.Course, page.Notices{Links: links})),
 		"thread.html":    threadPage(t, links),
@@ -223,9 +217,7 @@ func commentPage(t *testing.T, markdown string) []byte {
 func markdownPage(t *testing.T, markdown string, options ...renderer.Option) []byte {
 	var body bytes.Buffer
 	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(append(options, html.WithUnsafe())...))
-	if err := gfm.Convert([]byte(markdown), &body); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, gfm.Convert([]byte(markdown), &body))
 	shown := regexp.MustCompile(`<blockquote>\n<p>\[!([A-Z])([A-Z]+)\]<br>\n`).ReplaceAllStringFunc(body.String(), func(begins string) string {
 		_, kind, _ := strings.Cut(begins, "[!")
 		kind, _, _ = strings.Cut(kind, "]")

@@ -16,9 +16,7 @@ func TestEndLeftovers(t *testing.T) {
 	start := func(tree string) *exec.Cmd {
 		c := exec.Command("sleep", "300")
 		c.Env = []string{treeVar + "=" + tree}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, c.Start())
 		return c
 	}
 	mine, theirs := start(dir), start(other)
@@ -71,16 +69,12 @@ func TestEndLeftoversOfEveryKind(t *testing.T) {
 	headless.Env, headless.SysProcAttr = []string{treeVar + "=" + tree}, &syscall.SysProcAttr{Setsid: true}
 	session := exec.Command("/bin/sh", "-c", "env -i sleep 60 & echo $!; wait")
 	session.Env, session.SysProcAttr = []string{treeVar + "=" + tree, "PATH=" + os.Getenv("PATH")}, &syscall.SysProcAttr{Setsid: true}
-	if err := headless.Run(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, headless.Run())
 	out, err := session.StdoutPipe()
 	if err == nil {
 		err = session.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	line := make([]byte, 32)
 	if _, err := out.Read(line); err != nil { // both are there
 		t.Fatal(err)

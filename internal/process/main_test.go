@@ -39,9 +39,7 @@ func shell(t *testing.T, command string) (e Ending, printed string) {
 	p, out := program("/bin/sh", "-c", command), &Excerpt{HeadMax: 64 << 10}
 	p.Output = out
 	e, err := p.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return e, out.String()
 }
 

@@ -33,20 +33,14 @@ func TestOrphansWhereTheSessionIsOutside(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "(env -i setsid sleep "+name+" &); exec cat")
 	cmd.SysProcAttr = Apart()
 	pipes, err := connect(cmd, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer pipes.close()
 	c, done, err := atWork.start(cmd, markerVar+"="+name)
 	pipes.closeTheirs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer func() { done(); c.kill(); sweep(c.pid(), name); c.collect() }()
 	ours := exec.Command("sleep", "600")
-	if err := ours.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, ours.Start())
 	defer func() { _ = ours.Process.Kill(); _ = ours.Wait() }()
 
 	outside := family{mark: markerVar + "=" + name, orphans: true}

@@ -37,13 +37,9 @@ func TestRehearsalDiagnoses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.design.Name, tt.build.Name = "design", "build"
 			r, err := Agent{}.Run(t.Context(), engine.Task{Phase: "build", Step: engine.Diagnose, Artifact: recordOf(t, tt.design, tt.build), Prompt: "look"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			var got phases.Diagnosis
-			if err := json.Unmarshal(r.Structured, &got); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, json.Unmarshal(r.Structured, &got))
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("diagnosis (-want +got):\n%s", d)
 			}
@@ -73,9 +69,7 @@ func recordOf(t *testing.T, given ...metadata.Phase) string {
 		run.Attempts = append(run.Attempts, metadata.Attempt{N: n + 1, Phase: "build", Step: metadata.Execute, Status: metadata.Succeeded, StartedAt: at, EndedAt: &at})
 	}
 	data, err := metadata.Format(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	file := filepath.Join(t.TempDir(), metadata.File)
 	testenv.Put(t, file, string(data))
 	return file

@@ -66,9 +66,7 @@ func (b *bench) do(step metadata.Step, round int) engine.Result {
 
 func verdictOf(t *testing.T, r engine.Result) (v metadata.Verdict) {
 	t.Helper()
-	if err := json.Unmarshal(r.Structured, &v); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(r.Structured, &v))
 	return v
 }
 
@@ -179,7 +177,7 @@ func TestRehearsalIsCancelled(t *testing.T) {
 func TestStubs(t *testing.T) {
 	b := newBench(t)
 	file := filepath.Join(t.TempDir(), "stubs.yaml")
-	if err := put(file, `
+	testenv.Must(t, put(file, `
 planning/execute/1:
   text: Thought about it.
   artifact: "# Mine\n"
@@ -193,13 +191,9 @@ planning/execute:
 planning/review/1:
   sleep: 20ms
   verdict: {verdict: fail, gates: [], findings: [{id: F9, severity: blocker, title: Bad}]}
-`); err != nil {
-		t.Fatal(err)
-	}
+`))
 	stubs, err := ReadStubs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	b.agent.Stubs = stubs
 	r := b.do(metadata.Execute, 0)
 	if r.Text != "Thought about it." || string(r.Structured) != `{"complexity":"low"}` || r.Usage.USD != 0.5 || b.read(b.task.Artifact) != "# Mine\n" || b.read(filepath.Join(b.dir, "docs", "plan.md")) != "hello" {
@@ -223,9 +217,7 @@ planning/review/1:
 func TestStubsDoNotLeaveTheTree(t *testing.T) {
 	b := newBench(t)
 	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(b.dir, "out")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(outside, filepath.Join(b.dir, "out")))
 	b.agent.Stubs = &Stubs{seen: map[string]int{}, calls: map[string]stub{"planning/execute": {Files: map[string]string{"out/x": "x"}}}}
 	_, fault := b.run()
 	if _, err := os.Stat(filepath.Join(outside, "x")); err == nil || fault == nil {
@@ -251,9 +243,7 @@ func TestStubMistakes(t *testing.T) {
 		"planning/execute: {text: x}\n oops: 1":               `:2:2: `,
 		"[]":                                                  "expected an object",
 	} {
-		if err := put(file, text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, put(file, text))
 		var mistakes pipelines.Mistakes
 		if _, err := ReadStubs(file); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
 			t.Errorf("%s: error %v, want it to say %q", text, err, want)
@@ -262,15 +252,11 @@ func TestStubMistakes(t *testing.T) {
 	if _, err := ReadStubs("no/such/file"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
-	if err := put(file, "planning/execute: {tex: x, limit: 3}\nreview: {}\n"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, put(file, "planning/execute: {tex: x, limit: 3}\nreview: {}\n"))
 	if _, err := ReadStubs(file); err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("error %v, want all three mistakes", err)
 	}
-	if err := put(file, "\n"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, put(file, "\n"))
 	if _, err := ReadStubs(file); err != nil {
 		t.Errorf("a file that scripts nothing: %v", err)
 	}

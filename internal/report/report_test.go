@@ -29,9 +29,7 @@ import (
 func pageOf(t testing.TB, f Facts) string {
 	t.Helper()
 	var page bytes.Buffer
-	if err := Write(&page, f); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, Write(&page, f))
 	return page.String()
 }
 
@@ -388,9 +386,7 @@ func checkPage(t *testing.T, page string) {
 func walk(t *testing.T, page string, see func(*html.Node)) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for n := range doc.Descendants() {
 		see(n)
 	}

@@ -24,15 +24,11 @@ import (
 func TestConverters(t *testing.T) {
 	c := newCell(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	socket, err := net.Listen("unix", filepath.Join(c.root, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer socket.Close()
 	store, late := filepath.Join(c.root, "store"), filepath.Join(c.root, "late")
 	c.write(filepath.Join(store, "file"), "")
@@ -51,9 +47,7 @@ func TestConverters(t *testing.T) {
 	allowed := []string{"convert", "home", "read-late", "read-system", "store", "temporary"}
 	for how, want := range map[Containment][]string{Required: allowed, BestEffort: allowed, uncontained: nil} {
 		t.Run(string(how), func(t *testing.T) {
-			if err := os.RemoveAll(late); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.RemoveAll(late))
 			script := fmt.Sprintf("IFS=; store=%q late=%q tree=%q repo=%q user=%q temp=%q\n", store, late, c.dir, c.repo, c.user, c.temp)
 			for _, name := range slices.Sorted(maps.Keys(commands)) {
 				script += fmt.Sprintf("if (%s) >&2; then ok=\"$ok %s\"; fi\n", commands[name], name)
@@ -61,9 +55,7 @@ func TestConverters(t *testing.T) {
 			script += `printf '%s' "$ok"`
 			env := append(slices.Clone(c.environ), "TMPDIR="+c.temp)
 			argv, env, err := Converters(how, []string{testenv.Self(t), "fake", "enter the sandbox"}, c.environ)([]string{"/bin/bash", "-c", script}, env, []string{late}, store)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			c.write(filepath.Join(late, "file"), "x")
 			between := exec.Command("/bin/sh", append([]string{"-c", `"$@"; exit $?`, "git"}, argv...)...) // the process that starts it is not ours
 			between.Env, between.Stdin = env, strings.NewReader("content")
@@ -71,9 +63,7 @@ func TestConverters(t *testing.T) {
 			between.Stderr = said
 			out, err := between.Output()
 			t.Logf("%s", said)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			got := strings.Fields(string(out))
 			slices.Sort(got)
 			if want == nil {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -42,17 +43,13 @@ func TestStateOf(t *testing.T) {
 				return os.Remove(file + "2")
 			},
 		} {
-			if err := os.WriteFile(file, []byte("good"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.WriteFile(file, []byte("good"), 0o600))
 			before, err := StateOf(dir)
 			if same, err2 := StateOf(dir); err != nil || err2 != nil || same != before {
 				t.Errorf("%s: two states of what nobody has changed: %v, %v", where, err, err2)
 			}
 			time.Sleep(20 * time.Millisecond)
-			if err := by(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, by())
 			if after, err := StateOf(dir); err != nil || after == before {
 				t.Errorf("%s: a file changed %s has left no trace: %v", where, change, err)
 			}
@@ -67,9 +64,7 @@ func TestCleanHomeInMemory(t *testing.T) {
 	var found string
 	for i, call := range []Home{{Program: "check", Clean: true}, {Program: "check"}, {Program: "check"}} {
 		h, leave, err := box.home(t.Context(), call, pipelines.AccessTree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		file := filepath.Join(h.dir, "tool")
 		if i == 0 {
 			err = os.WriteFile(file, []byte("good"), 0o700)
@@ -77,9 +72,7 @@ func TestCleanHomeInMemory(t *testing.T) {
 			found = string(data)
 			err = mapped(file)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		h.close()
 		leave(false)
 	}
@@ -92,9 +85,7 @@ func TestCleanHomeInMemory(t *testing.T) {
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(memory, "reprise-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

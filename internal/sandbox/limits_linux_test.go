@@ -90,9 +90,7 @@ func TestRoom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")
-	if err := os.WriteFile(old, make([]byte, 64<<10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.WriteFile(old, make([]byte, 64<<10), 0o600))
 	r := newDiskWatch([]string{dir, filepath.Join(dir, "none")}, Limits{Disk: 32 << 10, Spare: 1})
 	r.since = r.since.Add(time.Hour)
 	if why := r.tooMuch(); why != "" || len(r.start) != 1 {
@@ -111,9 +109,7 @@ func TestRoom(t *testing.T) {
 	if why := r.tooMuch(); why != "" {
 		t.Errorf("too much: %q", why)
 	}
-	if err := os.Link(old, filepath.Join(dir, "other name")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Link(old, filepath.Join(dir, "other name")))
 	r.folders, r.nextCount, r.limits.Disk = []string{dir, dir}, time.Time{}, 100<<10
 	if why := r.tooMuch(); why != "" {
 		t.Errorf("a file of 64 KB with two names, in a folder that is watched twice: too much: %q", why)
@@ -132,9 +128,7 @@ func TestSooner(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "score")
 	for now, want := range map[string]string{"0\n": "500", "-900\n": "-400", "500\n": "1000", "1000\n": "1000"} {
-		if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(file, []byte(now), 0o600))
 		err := sooner(file)
 		if got, misread := os.ReadFile(file); err != nil || misread != nil || string(got) != want {
 			t.Errorf("from %q to %q, want %s; error %v", now, got, want, err)
@@ -148,9 +142,7 @@ func TestPairsOfSockets(t *testing.T) {
 	c := limited(t, Limits{})
 	at := filepath.Join(c.temp, "service")
 	service, err := net.ListenPacket("unixgram", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer func() { _ = service.Close() }()
 	pair := func(kind, to string) string {
 		return fmt.Sprintf(`perl -MSocket -e 'socketpair(A, B, AF_UNIX, %s, 0) && defined send(A, "x", 0%s) or exit 1'`, kind, to)

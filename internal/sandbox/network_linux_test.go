@@ -27,9 +27,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	answering := func(network, address, word string) net.Listener {
 		l, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		t.Cleanup(func() { _ = l.Close() })
 		go func() {
 			for {
@@ -45,9 +43,7 @@ func newWorld(t *testing.T) world {
 	}
 	port := func(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 	letters, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = letters.Close() })
 	go func() {
 		for letter := make([]byte, 1); ; {
@@ -205,9 +201,7 @@ func TestSocketsWithFilesBesideTheGate(t *testing.T) {
 	c, w := newCell(t), newWorld(t)
 	c.box.together.network, c.box.Sockets, c.network = false, true, &Network{Port: uint16(w.gate)}
 	service, err := net.Listen("unix", filepath.Join(c.temp, "service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer func() { _ = service.Close() }()
 	tried := w.attempts()
 	tried["service"] = fmt.Sprintf(`perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un(%q)) or exit 1'`, service.Addr())

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -84,17 +85,11 @@ func TestKeptHome(t *testing.T) {
 		c.write(filepath.Join(own, name), "x")
 	}
 	for _, dir := range []string{".claude/projects/-tree", ".claude/skills"} {
-		if err := os.Chmod(filepath.Join(own, dir), 0o500); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(filepath.Join(own, dir), 0o500))
 	}
-	if err := os.Symlink(c.temp, filepath.Join(own, ".cargo")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink(c.temp, filepath.Join(own, ".cargo")))
 	h, leave, err := c.box.home(t.Context(), Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	h.close()
 	leave(false)
 	var left []string
@@ -128,9 +123,7 @@ func TestCleanHome(t *testing.T) {
 		t.Helper()
 		call := Call{Home: c.root, Access: access, Dir: c.dir}
 		leave, err := c.box.MoveIn(t.Context(), &call, homeOf(program))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		work(call.Home)
 		leave(false)
 	}
@@ -150,9 +143,7 @@ func TestCleanHome(t *testing.T) {
 			c.write(filepath.Join(home, name), "tainted")
 		}
 		dir, times := filepath.Join(home, "go/pkg/mod/m"), time.Unix(1, 0)
-		if err := errors.Join(os.Chtimes(filepath.Join(home, module), times, times), os.Chmod(dir, 0)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.Chtimes(filepath.Join(home, module), times, times), os.Chmod(dir, 0)))
 	}
 	untouched := func(home string) {
 		t.Helper()
@@ -167,9 +158,7 @@ func TestCleanHome(t *testing.T) {
 		c.write(filepath.Join(home, module), "fetched")
 		c.write(filepath.Join(home, settings), "set")
 		c.write(filepath.Join(homes, "codex-run/repository/theirs"), "theirs")
-		if err := os.Symlink("../codex-run", filepath.Join(home, ".m2")); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Symlink("../codex-run", filepath.Join(home, ".m2")))
 	})
 	for _, program := range []string{"check", "claude"} {
 		access := map[string]pipelines.Access{"check": pipelines.AccessTree, "claude": pipelines.AccessRun}[program]
@@ -208,13 +197,9 @@ func TestCleanHome(t *testing.T) {
 		finds("newer", "set")(filepath.Join(homes, checks))
 		untouched(filepath.Join(homes, checks))
 	})
-	if err := os.RemoveAll(filepath.Join(homes, checks)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.RemoveAll(filepath.Join(homes, checks)))
 	leave, err := c.box.Enter(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	use("check", pipelines.AccessTree, finds("newer", "set"))
 	use("check", pipelines.AccessTree, func(home string) { c.write(filepath.Join(home, module), "staying") })
 	use("check", pipelines.AccessTree, finds("staying", "set"))
@@ -265,9 +250,7 @@ func TestEnterWithoutLimits(t *testing.T) {
 func TestHiddenInTheSystem(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"opt/go/bin", "opt/runner/_work/_temp", "opt/runner/_work/_tool/bin", "opt/src/repo/.git/objects", "opt/src/other", "home"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	apart := resolved(hidden([]string{"RUNNER_TEMP=" + root + "/opt/runner/_work/_temp"}, []string{root + "/opt/src/repo/.git/objects"}))
 	for dir, want := range map[string]string{
@@ -300,9 +283,7 @@ func TestInstallation(t *testing.T) {
 	} {
 		if dir != home+"/gone" {
 			for _, d := range []string{dir, filepath.Join(dir, "../lib"), filepath.Join(dir, "../share"), home + "/checkout/.git"} {
-				if err := os.MkdirAll(d, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, os.MkdirAll(d, 0o755))
 			}
 		}
 		var got []string
@@ -322,20 +303,14 @@ func TestShims(t *testing.T) {
 	top := t.TempDir()
 	for _, dir := range []string{"pyenv", "checkout"} {
 		for _, name := range []string{"shims", "libexec", "versions/3.13.0/bin", "pyenv.d", "plugins", "private"} {
-			if err := os.MkdirAll(filepath.Join(top, dir, name), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.MkdirAll(filepath.Join(top, dir, name), 0o755))
 		}
 	}
 	for _, name := range []string{"version", "libexec/pyenv"} {
-		if err := os.WriteFile(filepath.Join(top, "pyenv", name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.WriteFile(filepath.Join(top, "pyenv", name), nil, 0o600))
 	}
 	for _, dir := range []string{"pyenv", "checkout"} {
-		if err := os.Mkdir(filepath.Join(top, dir, ".git"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Mkdir(filepath.Join(top, dir, ".git"), 0o755))
 	}
 	for dir, want := range map[string]string{"pyenv": "libexec plugins pyenv.d shims version versions", "checkout": "shims"} {
 		var got []string
@@ -354,9 +329,7 @@ func TestElsewhere(t *testing.T) {
 	top := t.TempDir()
 	home := filepath.Join(top, "me")
 	for _, dir := range []string{home, filepath.Join(home, ".config"), filepath.Join(top, "rustup"), filepath.Join(top, "checkout", ".git")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.MkdirAll(dir, 0o755))
 	}
 	for dir, want := range map[string]bool{
 		filepath.Join(top, "rustup"): true,
@@ -375,9 +348,7 @@ func TestJavaIsAtHome(t *testing.T) {
 	for given, more := range map[string]string{"": "", "-Xmx1g": " -Xmx1g"} {
 		call := Call{Home: c.root, Access: pipelines.AccessTree, Dir: c.dir, Env: []string{"TMPDIR=/with a space", "JAVA_TOOL_OPTIONS=" + given}}
 		leave, err := c.box.MoveIn(t.Context(), &call, Home{Program: "check"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		leave(false)
 		home := "-Duser.home=" + call.Home
 		if strings.Contains(home, " ") {
@@ -400,9 +371,7 @@ func TestToolsOfASetup(t *testing.T) {
 		call := c.call(command)
 		call.Access = access
 		e, err := insideOf(t.Context(), c.box, call, homeOf(program), process.Program{Whole: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return e.Code()
 	}
 	install := `mkdir -p ~/.local/bin && echo beside >~/.local/lib && printf '#!/bin/sh\ncat "%s/.local/lib"' "$HOME" >~/.local/bin/tool && cp ~/.local/bin/tool ~/.local/bin/cat && chmod +x ~/.local/bin/*`

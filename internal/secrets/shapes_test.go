@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // letters gives n letters that nobody has seen before the test runs, so that no
@@ -98,9 +100,7 @@ func TestOtherThingsAreNoSecrets(t *testing.T) {
 // what is left out of the rules that come with the library has to be there.
 func TestAllRulesCanBeUsed(t *testing.T) {
 	s, err := readShapes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if len(s.rules) < 200 {
 		t.Errorf("only %d rules", len(s.rules))
 	}
@@ -126,9 +126,7 @@ func TestAllRulesCanBeUsed(t *testing.T) {
 // hides nothing.
 func TestQuickerFindsTheSame(t *testing.T) {
 	s, err := readShapes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	seen := 0
 	for _, r := range s.rules {
 		if quicker(r.Regex) == r.Regex {
@@ -145,9 +143,7 @@ func TestQuickerFindsTheSame(t *testing.T) {
 		for seed := range 100 {
 			text := texts.Example(seed)
 			got, err := s.match(r, []byte(text), span{0, len(text)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			for _, m := range as.FindAllStringSubmatchIndex(text, -1) {
 				from, to := secretIn(m, r.SecretGroup)
 				if example, _ := s.example(r, text[from:to]); example {
@@ -188,9 +184,7 @@ func TestABrokenRuleIsAnError(t *testing.T) {
 
 func TestTooMuchIsRefused(t *testing.T) {
 	s, err := readShapes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	s.most = 10_000
 	text := []byte(strings.Repeat("ghp_ AKIA sk-ant- ", 300))
 	if _, err := s.find(text); !errors.Is(err, errTooMuch) {
@@ -204,14 +198,10 @@ func TestTooMuchIsRefused(t *testing.T) {
 // What has an end has it within what is looked at.
 func TestReach(t *testing.T) {
 	s, err := readShapes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, r := range s.rules {
 		re, err := syntax.Parse(r.Regex, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if n := most(re); n > r.reach() {
 			t.Errorf("%s: a match has up to %d bytes, and %d are looked at", r.ID, n, r.reach())
 		}

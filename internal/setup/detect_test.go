@@ -27,9 +27,7 @@ func TestLook(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			fsys := fstest.MapFS{}
 			for _, f := range a.Files[1:] {
 				fsys[f.Name] = &fstest.MapFile{Data: f.Data}
@@ -80,16 +78,10 @@ func tell(f Found) string {
 func TestLookAtWhatIsNoFile(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	testenv.Put(t, filepath.Join(outside, "Cargo.toml"), "")
-	if err := syscall.Mkfifo(filepath.Join(dir, "go.mod"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(outside, "Cargo.toml"), filepath.Join(dir, "Cargo.toml")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, syscall.Mkfifo(filepath.Join(dir, "go.mod"), 0o644))
+	testenv.Must(t, os.Symlink(filepath.Join(outside, "Cargo.toml"), filepath.Join(dir, "Cargo.toml")))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer root.Close()
 	if got := tell(Detect(root.FS())); got != "" {
 		t.Errorf("found\n%s", got)

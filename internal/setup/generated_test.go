@@ -46,9 +46,7 @@ func TestUpgrade(t *testing.T) {
 	first, second := text("v1.0.0", "a"), text("v1.1.0", "b")
 	edited := strings.Replace(first, "\na\n", "\nmine\n", 1)
 	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer root.Close()
 	for _, tt := range []struct {
 		name, was, to string
@@ -66,18 +64,12 @@ func TestUpgrade(t *testing.T) {
 		{"pinned newer by a bot", "9\n", "1\n", func(string) fileState { return Same }, Foreign, nil},
 		{"pinned before", "0\n", "1\n", func(string) fileState { return outdated }, Foreign, &GeneratedFile{Name: "f", Text: "1\n"}},
 	} {
-		if err := root.RemoveAll("f"); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, root.RemoveAll("f"))
 		if tt.was != "" {
-			if err := WriteFiles(root, []GeneratedFile{{Name: "f", Text: tt.was}}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, WriteFiles(root, []GeneratedFile{{Name: "f", Text: tt.was}}))
 		}
 		changes, err := CompareFiles(root, []GeneratedFile{{Name: "f", Text: tt.to, Stands: tt.stands}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		got := changes[0].Upgraded()
 		if changes[0].State != tt.state || (got == nil) != (tt.want == nil) || got != nil && (got.Name != tt.want.Name || got.Text != tt.want.Text) {
 			t.Errorf("%s: state %d, %v, want %v", tt.name, changes[0].State, got, tt.want)
@@ -93,18 +85,12 @@ func TestPipelines(t *testing.T) {
 		Checks: []FoundCommand{{Name: "test", Run: `make "te\(st)" <x>`, Why: "Makefile", Timeout: "20m"}},
 	}
 	files, err := PipelineFiles(t.Context(), found, Crew{Writer: "claude"}, "v1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer root.Close()
-	if err := WriteFiles(root, files); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, WriteFiles(root, files))
 	sources := source.Sources{Repo: os.DirFS(filepath.Join(dir, ".github/reprise")), Evaluator: self()}
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f.Name), ".cue")
@@ -113,9 +99,7 @@ func TestPipelines(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, f.Text)
 		}
 		builtin, err := source.Load(t.Context(), source.Sources{}, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		checked := 0
 		for i, ph := range p.Phases {
 			if ph.Access != pipelines.AccessTree {
@@ -160,9 +144,7 @@ func TestPipelines(t *testing.T) {
 func asJSON(t *testing.T, v any) []byte {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return data
 }
 

@@ -48,9 +48,7 @@ func TestActionPage(t *testing.T) {
 		}
 	}
 	text, called := testenv.Read(t, "../../action.yml"), testenv.Read(t, "../../"+Jobs)
-	if err := errors.Join(yaml.Unmarshal([]byte(text), &action), yaml.Unmarshal([]byte(called), &jobs)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(yaml.Unmarshal([]byte(text), &action), yaml.Unmarshal([]byte(called), &jobs)))
 	page := "# Inputs and outputs\n\n[On GitHub](../github.md) says how to use them.\n\n" +
 		"## Inputs\n\n| input | default | in a short workflow | what it is |\n|---|---|---|---|\n"
 	for _, name := range keysOf(t, text, "inputs") {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // The workflow names those that a push to a branch or a pull request starts, each as a
@@ -58,9 +60,7 @@ func TestAwaited(t *testing.T) {
 // Patterns for several names name none, and a repository without CI has nothing to wait for.
 func TestAwaitedNone(t *testing.T) {
 	none, err := WorkflowText(Short, DefaultUses(), nil, "claude")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for text, want := range map[string][]string{
 		none: nil,
 		"on: {workflow_run: {workflows: ['*', 'a?', CI, 'b\\+']}}": {"CI", "b+"},
@@ -71,9 +71,7 @@ func TestAwaitedNone(t *testing.T) {
 		"":                                    nil,
 	} {
 		var w WorkflowYAML
-		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, yaml.Unmarshal([]byte(text), &w))
 		if diff := cmp.Diff(want, w.Awaited()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}

@@ -38,9 +38,7 @@ type called struct {
 func readCalled(t *testing.T, text string) called {
 	t.Helper()
 	var w called
-	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, yaml.Unmarshal([]byte(text), &w))
 	return w
 }
 
@@ -100,9 +98,7 @@ func TestJobsInputs(t *testing.T) {
 // The jobs that a workflow calls are those that it would have itself.
 func TestJobsAsLong(t *testing.T) {
 	long, err := WorkflowText(Long.FanOut(), DefaultUses(), nil, DefaultAgent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	want, got := readCalled(t, long).Jobs, readCalled(t, testenv.Read(t, "../../"+Jobs)).Jobs
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Fatalf("jobs (-long +called):\n%s", diff)
@@ -124,22 +120,16 @@ func TestJobsAsLong(t *testing.T) {
 // The short form asks for what the job run needs, which GitHub starts none with less of.
 func TestShortGives(t *testing.T) {
 	short, err := WorkflowText(Short, DefaultUses(), nil, "claude", "codex")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var w WorkflowYAML
-	if err := yaml.Unmarshal([]byte(short), &w); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, yaml.Unmarshal([]byte(short), &w))
 	job := w.Jobs["reprise"]
 	if job.Uses != "reprise-ci/reprise/"+Jobs+"@v1" || !job.Ours() {
 		t.Errorf("it calls %s", job.Uses)
 	}
 	var permissions, secrets map[string]string
 	for node, to := range map[*yaml.Node]*map[string]string{&job.Permissions: &permissions, &job.Secrets: &secrets} {
-		if err := node.Decode(to); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, node.Decode(to))
 	}
 	if diff := cmp.Diff(readCalled(t, testenv.Read(t, "../../"+Jobs)).Jobs["run"].Permissions, permissions); diff != "" {
 		t.Errorf("permissions (-run +given):\n%s", diff)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestAgentLocks shows that every package that a workflow installs is known by
@@ -16,9 +18,7 @@ func TestAgentLocks(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(AgentInstalls())) {
 		agent := AgentInstalls()[name]
 		data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		var lock struct {
 			Packages map[string]struct {
 				Version, Integrity string
@@ -27,9 +27,7 @@ func TestAgentLocks(t *testing.T) {
 				OS, CPU, Libc      []string
 			}
 		}
-		if err := json.Unmarshal(data, &lock); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, json.Unmarshal(data, &lock))
 		if diff := cmp.Diff(map[string]string{agent.Package: agent.Version}, lock.Packages[""].Dependencies); diff != "" {
 			t.Errorf("%s: what the lock file is for (-want +got):\n%s", name, diff)
 		}
@@ -61,22 +59,14 @@ func TestTwoAgents(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			var both, one map[string]any
-			if err := json.Unmarshal([]byte(files[2].Text), &both); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, json.Unmarshal([]byte(files[2].Text), &both))
 			seen := map[string]bool{}
 			for _, name := range []string{a, b} {
 				data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := json.Unmarshal(data, &one); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, err)
+				testenv.Must(t, json.Unmarshal(data, &one))
 				for program, locked := range one["packages"].(map[string]any) {
 					if program == "" {
 						continue

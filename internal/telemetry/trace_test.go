@@ -108,9 +108,7 @@ func (c *collector) named(t *testing.T) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for _, s := range c.spans {
 		var all []attr
-		if err := json.Unmarshal([]byte(jsonOf(s["attributes"])), &all); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, json.Unmarshal([]byte(jsonOf(s["attributes"])), &all))
 		of := texts(all)
 		of[".in"], of[".trace"] = "", s["traceId"].(string)
 		if parent, is := s["parentSpanId"].(string); is {

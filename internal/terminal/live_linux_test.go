@@ -18,9 +18,7 @@ func TestLiveViewKnowsItsTerminal(t *testing.T) {
 	p := progresstest.Plays(t, "en")["stuck"]
 	v := &liveView{canvas: Canvas{terminal, nil, 0}, screen: screenAfter(p, 0, Options{Plan: p.Plan})}
 	for _, size := range []struct{ width, height int }{{80, 24}, {40, 9}} {
-		if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(size.width), Row: uint16(size.height)}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(size.width), Row: uint16(size.height)}))
 		v.Report(p.Events[0])
 		v.draw(false)
 		if v.screen.Width != size.width || len(v.canvas.drawn) >= size.height {
@@ -34,9 +32,7 @@ func TestLiveViewKnowsItsTerminal(t *testing.T) {
 // stood there; before the first picture and after the last it is printed where the cursor is.
 func TestMessagesAboveThePicture(t *testing.T) {
 	screen, terminal := testenv.OpenTerminal(t)
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 40, Row: 30}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 40, Row: 30}))
 	p := progresstest.Plays(t, "en")["stuck"]
 	stderr := NewSafeWriter(terminal)
 	v := newLiveView(terminal, Options{Plan: p.Plan, Messages: stderr})

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -277,9 +278,7 @@ func TestLiveViewRepaints(t *testing.T) {
 				_, _ = out.WriteString("^C") // what a terminal shows of keys
 				above = append(above, s.take(e)...)
 			}
-			if err := term.write(strings.TrimSuffix(out.String(), "^C")); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, term.write(strings.TrimSuffix(out.String(), "^C")))
 			s.Closed = true
 			want := ""
 			if len(above) > 0 {
@@ -308,9 +307,7 @@ func TestRepaintKeepsLines(t *testing.T) {
 	for range 3 {
 		c.repaint(nil, lines, 10)
 	}
-	if err := term.write(fmt.Sprint(c.w)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, term.write(fmt.Sprint(c.w)))
 	if got := term.String(); got != "abcf\nx\n" {
 		t.Errorf("got\n%s", got)
 	}
@@ -343,9 +340,7 @@ func TestLiveView(t *testing.T) {
 	v := NewView(&out, Options{Live: true, Plan: p.Plan, Width: 80})
 	for i, e := range p.Events {
 		if i == len(p.Events)/2 {
-			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 		}
 		v.Report(e)
 	}

@@ -38,9 +38,7 @@ func TestScreenWriter(t *testing.T) {
 		}
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if w := NewSafeWriter(file); w != io.Writer(file) {
 		t.Errorf("a file is written by %T", w)
 	}
@@ -50,9 +48,7 @@ func TestScreenWriter(t *testing.T) {
 // Messages break between words where they are shown, and a program's output stays as it is.
 func TestMessagesBreakBetweenWords(t *testing.T) {
 	screen, terminal := testenv.OpenTerminal(t)
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 30}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 30}))
 	w := NewSafeWriter(terminal)
 	fmt.Fprintln(w, "reprise: no pipeline selects this issue: an agent is asked")
 	fmt.Fprintln(w, "a line of a program that is wider than that stays one")
@@ -70,9 +66,7 @@ func TestMessagesBreakBetweenWords(t *testing.T) {
 func TestJSONIsHarmless(t *testing.T) {
 	var out strings.Builder
 	in := []string{testenv.Hostile, "日本語 👩‍👩‍👧 \U000E0041 ##[x]"}
-	if err := text.PrintJSON(&out, in); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, text.PrintJSON(&out, in))
 	if i := strings.IndexFunc(out.String(), text.Obeyed); i >= 0 || strings.Contains(out.String(), "##[") {
 		t.Errorf("%q is obeyed in %s", out.String()[i:], out.String())
 	}

@@ -26,17 +26,11 @@ func TestAWaitingRunIsRead(t *testing.T) {
 		return os.ReadFile(filepath.Join("testdata", "waiting", path.Base(name)))
 	}
 	data, err := read(metadata.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	run, err := metadata.Parse(data, metadata.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	d, is, err := thaw(run, read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if is.Title != "Add a flag" || len(d.Plan.Phases) != 10 || d.Words.Files()["execute.md"] == "" {
 		t.Errorf("read issue %q, %d phases", is.Title, len(d.Plan.Phases))
 	}
@@ -58,9 +52,7 @@ func TestDocumentIn(t *testing.T) {
 		os.Symlink("../.git/config", filepath.Join(dir, "docs/link.md")), os.Symlink(".git", filepath.Join(dir, "notes")),
 		syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if text, err := documentIn(dir, "docs/spec.md"); err != nil || string(text) != "REST" {
 		t.Errorf("%q (%v)", text, err)
 	}

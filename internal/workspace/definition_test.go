@@ -67,18 +67,12 @@ func TestCrew(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "own.cue")
 			testenv.Put(t, file, tt.text)
 			eval, err := evaluator()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			plan, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: eval}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			d := Definition{Plan: plan}
 			for range 2 { // each start of a run says it anew
-				if err := d.assign(tt.choice); err != nil {
-					t.Fatal(err)
-				}
+				testenv.Must(t, d.assign(tt.choice))
 				if diff := cmp.Diff(tt.want, crewOf(d.Plan)); diff != "" {
 					t.Errorf("who works (-want +got):\n%s", diff)
 				}

@@ -26,14 +26,10 @@ func openWith(t *testing.T, b Backend, home os.FileMode) error {
 	for _, args := range [][]string{{"init", "-q", "-b", "main", repo}, {"-C", repo, "commit", "-q", "--allow-empty", "-m", "begin"}} {
 		testenv.MustGit(t, dir, args...)
 	}
-	if err := os.WriteFile(file, []byte("# Greet\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.WriteFile(file, []byte("# Greet\n"), 0o600))
 	b.Find = git.Find
 	if home != 0 {
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, "home"), 0o700), os.Chmod(filepath.Join(dir, "home"), home)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.Mkdir(filepath.Join(dir, "home"), 0o700), os.Chmod(filepath.Join(dir, "home"), home)))
 	}
 	o := Options{Repo: repo}
 	o.File = file
@@ -94,27 +90,19 @@ func TestNotesForAgents(t *testing.T) {
 func TestLeaks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "repository")
 	key := "-----BEGIN RSA " + "PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n", 3) + "-----END RSA " + "PRIVATE KEY-----\n"
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "key.pem"), []byte(key), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "key.pem"), []byte(key), 0o644)))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "start"}} {
 		testenv.MustGit(t, dir, args...)
 	}
 	src, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	repo, err := git.Open(t.Context(), git.Options{Source: src, Root: t.TempDir(), Branch: "reprise/issue-7", State: ".reprise/issue-7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer repo.Close()
 	g := leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), Tree{Repo: repo}}
 	leaks := func(text string) []engine.Leak {
 		out, err := g.Leaks(t.Context(), "moved.txt", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return out
 	}
 	if got := leaks("it was elsewhere:\r\n" + strings.ReplaceAll(key, "\n", "\r\n")); got != nil {

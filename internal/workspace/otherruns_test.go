@@ -37,9 +37,7 @@ func TestNewestOf(t *testing.T) {
 func TestAfar(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 	}
 	dir := t.TempDir()
 	in := func(repo string, args ...string) {

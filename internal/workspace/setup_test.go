@@ -20,9 +20,7 @@ import (
 func newStore(t *testing.T, files map[string]string) SetupStore {
 	t.Helper()
 	s := SetupStore{Root: t.TempDir()}
-	if err := os.Mkdir(filepath.Join(s.Root, treeDir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Mkdir(filepath.Join(s.Root, treeDir), 0o755))
 	for name, text := range files {
 		s.write(t, name, text)
 	}
@@ -54,17 +52,13 @@ func (s SetupStore) tree(t *testing.T) map[string]string {
 		all[rel] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return all
 }
 
 func do(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 }
 
 func TestStore(t *testing.T) {

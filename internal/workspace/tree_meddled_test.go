@@ -142,36 +142,24 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	t.Cleanup(func() { _ = folders.RemoveAll(dir) }) // folders of it may be locked
 	x := &meddledRun{user: filepath.Join(dir, "user")}
 	for name, text := range map[string]string{"code.go": "package calc\n", "lib/a.go": "package lib\n", "CLAUDE.md": "be good\n"} {
-		if err := testenv.PutText(filepath.Join(x.user, name), text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, testenv.PutText(filepath.Join(x.user, name), text))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "start"}} {
 		testenv.MustGit(t, x.user, args...)
 	}
 	src, err := git.Find(t.Context(), x.user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	repo, err := git.Open(t.Context(), git.Options{Source: src, Root: filepath.Join(dir, "run"), Branch: "reprise/issue-7", State: ".reprise/issue-7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = repo.Close() })
 	top, err := os.OpenRoot(repo.Tree())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	t.Cleanup(func() { _ = top.Close() })
-	if err := testenv.PutText(filepath.Join(outside(top), "a.go"), knownValue); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, testenv.PutText(filepath.Join(outside(top), "a.go"), knownValue))
 	x.repo, x.base = &meddledRepo{Tree: Tree{repo, repo.Tip()}, top: top, todo: m.Moments}, repo.Tip()
 	x.search = searchedFiles{leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), Tree{Repo: repo}}, map[string]bool{}}
 	words, err := prompts.Load(nil, "en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	plan := onePhase()
 	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	x.loop = &engine.Engine{
@@ -230,9 +218,7 @@ func (a meddler) Run(context.Context, engine.Task) (engine.Result, error) {
 // goOn lets the run go on while somebody meddles.
 func (x *meddledRun) goOn(t *testing.T, m meddling) error {
 	t.Helper()
-	if err := x.loop.Begin(t.Context(), x.run); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, x.loop.Begin(t.Context(), x.run))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	if m.Race > 0 {
@@ -294,9 +280,7 @@ func (x *meddledRun) holdRecord(t *testing.T, commit string) {
 	t.Helper()
 	data := testenv.MustGit(t, x.user, "show", commit+":.reprise/issue-7/metadata.json")
 	run, err := metadata.Parse([]byte(data), "the record")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	rec := run.Phase("code")
 	if rec.Written == 0 {
 		return

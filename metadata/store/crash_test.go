@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -59,9 +60,7 @@ func saveForEver(s Folder) {
 func TestKilledSavesLeaveAWholeRecord(t *testing.T) {
 	s := in(t.TempDir())
 	first := long(sample(t), 200) // long enough to be torn
-	if err := s.Save(first); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(first))
 	const kills = 30
 	left := 0
 	for range kills {
@@ -81,15 +80,11 @@ func TestKilledSavesLeaveAWholeRecord(t *testing.T) {
 	}
 	t.Logf("%d of %d kills left a temporary file", left, kills)
 	r, err := s.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if r.Revision < first.Revision+kills {
 		t.Errorf("only %d saves in %d processes: this test tried nothing", r.Revision-first.Revision, kills)
 	}
-	if err := s.Save(r); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(r))
 	wantFiles(t, s.Dir, metadata.File)
 }
 
@@ -99,12 +94,8 @@ func saveAndKill(t *testing.T, dir string) (before, after int) {
 	t.Helper()
 	cmd := help(t, "save for ever", dir)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
+	testenv.Must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	kill := sync.OnceFunc(func() {
 		time.AfterFunc(time.Duration(rand.IntN(15000))*time.Microsecond, func() { cmd.Process.Kill() })
@@ -166,9 +157,7 @@ func saveInSmallSpace(s Folder) {
 
 func TestFullDiskLeavesTheOldRecord(t *testing.T) {
 	s := in(t.TempDir())
-	if err := s.Save(sample(t)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(sample(t)))
 	out, _ := help(t, "save in a small space", s.Dir).Output()
 	file := filepath.Join(s.Dir, metadata.File)
 	if got := string(out); !strings.HasPrefix(got, "save "+file+": ") || !strings.Contains(got, "file too large") {
@@ -199,9 +188,7 @@ func TestLock(t *testing.T) {
 	}
 
 	child, err := syscall.Dup(int(dirs[0].Fd())) // as one has that is just started
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer syscall.Close(child)
 	const hold = 50 * time.Millisecond
 	time.AfterFunc(hold, func() { free(dirs[0]) })

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -18,13 +19,9 @@ import (
 func TestReadOnlyFolderKeepsTheOldRecord(t *testing.T) {
 	dir := t.TempDir()
 	s := in(filepath.Join(dir, "issue-7"))
-	if err := s.Save(sample(t)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(sample(t)))
 	for name, mode := range map[string]os.FileMode{s.Dir: 0o555, dir: 0o755, filepath.Dir(dir): 0o755} {
-		if err := os.Chmod(name, mode); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.Chmod(name, mode))
 	}
 	defer os.Chmod(s.Dir, 0o755)
 	result := make(chan error)

@@ -24,8 +24,6 @@ func sample(t testing.TB) metadata.Run {
 	const file = "../testdata/version-4.json"
 	data := []byte(testenv.Read(t, file))
 	r, err := metadata.Parse(data, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return r
 }

@@ -30,21 +30,15 @@ func TestStoreLoadsWhatItSaved(t *testing.T) {
 	s := in(filepath.Join(t.TempDir(), "new", "issue-7"))
 	r := sample(t)
 	for r.Revision = 1; r.Revision <= 3; r.Revision++ {
-		if err := s.Save(r); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, s.Save(r))
 		got, err := s.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if diff := cmp.Diff(r, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-saved +loaded:\n%s", diff)
 		}
 	}
 	info, err := os.Stat(filepath.Join(s.Dir, metadata.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if got := info.Mode(); got != 0o644 {
 		t.Errorf("mode %v, want 0644", got)
 	}
@@ -64,9 +58,7 @@ func TestStoreRefusesAnInvalidRun(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	formatted, err := metadata.Format(sample(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	write := func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
 	for name, test := range map[string]struct {
 		make func(name, elsewhere string) error
@@ -87,13 +79,9 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := in(t.TempDir())
 			elsewhere := filepath.Join(t.TempDir(), "elsewhere.json")
-			if err := write(elsewhere, formatted); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, write(elsewhere, formatted))
 			file := filepath.Join(s.Dir, metadata.File)
-			if err := test.make(file, elsewhere); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, test.make(file, elsewhere))
 			_, err := s.Load()
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want %s: %s", err, file, test.want)
@@ -109,15 +97,9 @@ func TestLoadRefuses(t *testing.T) {
 func TestSaveReplacesALink(t *testing.T) {
 	s := in(t.TempDir())
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.WriteFile(elsewhere, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, filepath.Join(s.Dir, metadata.File)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Save(sample(t)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+	testenv.Must(t, os.Symlink(elsewhere, filepath.Join(s.Dir, metadata.File)))
+	testenv.Must(t, s.Save(sample(t)))
 	if _, err := s.Load(); err != nil {
 		t.Error(err)
 	}
@@ -130,27 +112,19 @@ func TestSaveReplacesALink(t *testing.T) {
 func TestStoreIsNotLedAway(t *testing.T) {
 	within, elsewhere := t.TempDir(), t.TempDir()
 	s := Folder{Dir: filepath.Join(within, ".reprise", "issue-7"), Within: within}
-	if err := s.Save(sample(t)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(sample(t)))
 	if _, err := s.Load(); err != nil {
 		t.Fatal(err)
 	}
 	precious := filepath.Join(elsewhere, "issue-7", metadata.File)
-	if err := errors.Join(os.Mkdir(filepath.Dir(precious), 0o755), os.WriteFile(precious, []byte("precious"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, errors.Join(os.Mkdir(filepath.Dir(precious), 0o755), os.WriteFile(precious, []byte("precious"), 0o600)))
 	for _, link := range []string{filepath.Dir(s.Dir), s.Dir} {
-		if err := os.RemoveAll(filepath.Dir(s.Dir)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.RemoveAll(filepath.Dir(s.Dir)))
 		to := elsewhere
 		if link == s.Dir {
 			to = filepath.Dir(precious)
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)))
 		if err := s.Save(sample(t)); err == nil {
 			t.Errorf("with %s as a link it was saved", link)
 		}
@@ -170,9 +144,7 @@ func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
 	for _, name := range append(keep, ".metadata.json1", ".metadata.json4242424242") {
 		testenv.Put(t, filepath.Join(s.Dir, name), "")
 	}
-	if err := s.Save(sample(t)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.Save(sample(t)))
 	wantFiles(t, s.Dir, append(keep, metadata.File)...)
 }
 
@@ -186,9 +158,7 @@ func TestSaveNamesTheFileThatFails(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, metadata.File), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Mkdir(filepath.Join(dir, metadata.File), 0o755))
 	if err := in(dir).Save(sample(t)); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -199,9 +169,7 @@ func TestSaveNamesTheFileThatFails(t *testing.T) {
 func wantFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	want, got := map[string]bool{}, map[string]bool{}
 	for _, name := range names {
 		want[name] = true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -72,9 +73,7 @@ func TestLeaseOfAJournal(t *testing.T) {
 	if j.Holds() || j.LeaseExpired() {
 		t.Error("there is a lease before the first commit")
 	}
-	if err := j.Begin(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, j.Begin(t.Context(), run))
 	if !j.Holds() || j.LeaseExpired() || j.StaleLease {
 		t.Errorf("held: %v, expired: %v, of another: %v", j.Holds(), j.LeaseExpired(), j.StaleLease)
 	}
@@ -117,9 +116,7 @@ func TestFailedCommitTakesNoLease(t *testing.T) {
 func TestJournalMasks(t *testing.T) {
 	at := phasestest.Start
 	j, k, run := newJournal(&at)
-	if err := j.Write(t.Context(), run, BranchCommit{Message: "a canary", Files: map[string][]byte{"notes.md": []byte("the canary sings")}}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, j.Write(t.Context(), run, BranchCommit{Message: "a canary", Files: map[string][]byte{"notes.md": []byte("the canary sings")}}))
 	if c := k.last(); c.Message != "a [HUSH]" || string(c.Files["notes.md"]) != "the [HUSH] sings" {
 		t.Errorf("%q, %q", c.Message, c.Files["notes.md"])
 	}
@@ -135,9 +132,7 @@ func TestOnlyWhatIsThereIsMoved(t *testing.T) {
 	at := phasestest.Start
 	j, k, run := newJournal(&at)
 	k.files = map[string]string{"a.md": "a"}
-	if err := j.Write(t.Context(), run, BranchCommit{Moves: map[string]string{"a.md": "old/a.md", "b.md": "old/b.md"}}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, j.Write(t.Context(), run, BranchCommit{Moves: map[string]string{"a.md": "old/a.md", "b.md": "old/b.md"}}))
 	if got := k.last().Moves; !maps.Equal(got, map[string]string{"a.md": "old/a.md"}) {
 		t.Errorf("moved: %v", got)
 	}

@@ -84,9 +84,7 @@ func TestFlaky(t *testing.T) {
 			return r, nil
 		})
 		got, err := c.all(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if diff := cmp.Diff(want, got[0]); diff != "" {
 			t.Errorf("fails %d times (-want +got):\n%s", fails, diff)
 		}
@@ -186,9 +184,7 @@ func TestTake(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"changed": "new\n", "same": "same\n", "made": "made\n", "empty": "", "bytes": "\xff\xfe", "large": strings.Repeat("x", phases.MostOpenedBytes+1), "was": "text\n",
 	})
-	if err := os.Symlink("changed", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Symlink("changed", filepath.Join(dir, "link")))
 	paths := []string{"changed", "same", "made", "empty", "bytes", "large", "link", "was", "gone"}
 	all, refused, err := takeOpened(dir, paths, func() error {
 		for name, text := range map[string]string{"changed": "old\n", "same": "same\n", "empty": "full\n", "was": strings.Repeat("x", phases.MostOpenedBytes+1)} {
@@ -231,9 +227,7 @@ func TestLeft(t *testing.T) {
 		"a folder in its place": {map[string]string{"b.md/x": "x"}, []metadata.Opened{made}, 0, true},
 	} {
 		dir := tree(t, tt.files)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, os.MkdirAll(dir, 0o755))
 		left, err := UnplacedOpened(dir, tt.all)
 		if no := (&phases.Refusal{}); len(left) != tt.left || errors.As(err, &no) != tt.moved {
 			t.Errorf("%s: %+v (%v)", name, left, err)

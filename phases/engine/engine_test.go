@@ -58,9 +58,7 @@ func (s *stage) Check(_ context.Context, dir string, c pipelines.Check) (metadat
 
 func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	words, err := prompts.Load(nil, "en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	s := &stage{t: t, tree: newFolderTree(t, map[string]string{"main.go": "package main\n", "CLAUDE.md": "be good\n"}), run: freshRun(plan)}
 	s.perform = s.good
 	clock := t0
@@ -92,9 +90,7 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 		},
 		Store: s, Report: silent{}, Sleep: func(context.Context, time.Duration) error { return nil },
 	}
-	if err := s.engine.Begin(t.Context(), s.run); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, s.engine.Begin(t.Context(), s.run))
 	return s
 }
 
@@ -318,9 +314,7 @@ func TestEvidence(t *testing.T) {
 				return Result{Session: t.Session, Text: "All done, everything works!"}, test.act(t)
 			})
 			run, err := s.engine.Run(t.Context(), s.run)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if run.Status != metadata.Waiting || run.Stop.Code != test.code {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
@@ -457,9 +451,7 @@ func TestTheLastCallIsNotEndedByTheirNumber(t *testing.T) {
 func TestTasksInACircleAreNoReport(t *testing.T) {
 	task := func(id string, needs ...string) string {
 		list, err := json.Marshal(append([]string{}, needs...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		return fmt.Sprintf(`{"id":%q,"title":"T","goal":"G","needs":%s}`, id, list)
 	}
 	for _, tt := range []struct {
@@ -658,9 +650,7 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 				continue
 			}
 			next, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if strings.Contains(why, "giving up") {
 				if next.Status != metadata.Cancelled || english(phases.GivenUp(next)) != "it would be wrong" {
 					t.Errorf("%s of %s, approved: the run is %s (%+v)", report, last, next.Status, next.Stop)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -53,9 +54,7 @@ func TestAnAnswerGoesToTheSessionThatAsked(t *testing.T) {
 	}
 	for _, id := range []string{"q1", "q2"} {
 		next, err := phases.Answer(s.run, id, " answer to "+id, phases.Command{By: "ada", At: s.engine.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		legal(t, s.run, next)
 		s.run = next
 	}
@@ -80,9 +79,7 @@ func TestAskingEnds(t *testing.T) {
 	for range 3 {
 		s.goOn(t.Context())
 		next, err := phases.Answer(s.run, "", "no", phases.Command{At: s.engine.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		s.run = next
 	}
 	s.completes()
@@ -92,9 +89,7 @@ func TestAskingEnds(t *testing.T) {
 func TestACancelledRunStaysSo(t *testing.T) {
 	s := withQuestions(t)
 	run, err := phases.Cancel(s.goOn(t.Context()), "enough", s.engine.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, id := range []string{"q1", "q2"} {
 		if run, err = phases.Answer(run, id, "yes", phases.Command{At: s.engine.Now()}); err != nil {
 			t.Fatal(err)
@@ -117,9 +112,7 @@ func TestApproveNeedsTheHigherRole(t *testing.T) {
 		t.Fatalf("it waits for %s %s (%s)", phase, role, why)
 	}
 	run, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if d := phases.Decide(phases.On(plan, run)); d.Phase != "code" {
 		t.Errorf("decided %q", show(d))
 	}
@@ -178,9 +171,7 @@ func TestWhatGoesBackAtOnceIsPutAside(t *testing.T) {
 // anything at all to a run, and holds the promises of the package all along.
 func TestAnyLifeWithPeopleEnds(t *testing.T) {
 	words, err := prompts.Load(nil, "en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "life")
 		if err != nil {
@@ -477,9 +468,7 @@ func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
 		t.Fatalf("the run is %s, asked for is %q, to be opened %q", run.Status, titles(run.Children), titles(got))
 	}
 	run, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if got := titles(phases.ToOpen(phases.On(plan, run))); got != "plan A, plan B, plan C, plan D, plan E" {
 		t.Errorf("to be opened are %q", got)
 	}
@@ -492,9 +481,7 @@ func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
 		t.Errorf("to be opened then are %q", got)
 	}
 	back, err := phases.PlanRollback(phases.On(plan, run), phases.Rollback{To: "plan", Step: metadata.Execute, Reason: "think again", Trigger: metadata.Manual, At: s.engine.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, run, back.Run)
 	if got := titles(back.Run.Children); got != "plan A!, plan B!" {
 		t.Errorf("after the rollback there are %q", got)

@@ -13,9 +13,7 @@ import (
 // Every pipeline in the documents is right, and so is each part of one, and each file of an evaluation.
 func TestPipelinesInDocuments(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	block := regexp.MustCompile("(?ms)^```(cue|yaml|toml)\n([a-z_]+[: ].*?)^```")
 	held := map[string]int{}
 	for _, page := range append(pages, "../../README.md", "../../README.ja.md") {

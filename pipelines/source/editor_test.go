@@ -22,23 +22,15 @@ import (
 func TestJSONSchema(t *testing.T) {
 	pipeline := NewContext().CompileString(pipelines.Schema).LookupPath(cue.ParsePath("#Pipeline"))
 	expr, err := jsonschema.Generate(pipeline, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	text, err := NewContext().BuildExpr(expr).MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var schema map[string]any
 	// Editors read regular expressions as JavaScript does, which has no such classes.
 	plain := strings.NewReplacer("[:space:]", `\\s`, "[:cntrl:]", `\\x00-\\x1f\\x7f`, "#/$defs/", "#/definitions/").Replace(string(text))
-	if err := json.Unmarshal([]byte(plain), &schema); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal([]byte(plain), &schema))
 	got, err := json.MarshalIndent(forEditors(schema), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	testenv.Golden(t, "../schema.json", string(got)+"\n")
 }
 
@@ -97,14 +89,10 @@ func inOnePart(v any, defs map[string]any) {
 // What is a pipeline for reprise is one for an editor, and what is none is none.
 func TestJSONSchemaMeansTheSame(t *testing.T) {
 	expr, err := cuejson.Extract("schema.json", []byte(pipelines.JSONSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	ctx := NewContext()
 	file, err := jsonschema.Extract(ctx.BuildExpr(expr), &jsonschema.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	schema := ctx.BuildFile(file)
 	fits := func(f *ast.File) error {
 		return schema.Unify(ctx.BuildFile(f)).Validate(cue.Concrete(true))
@@ -139,9 +127,7 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 	}
 	for text, wrong := range texts {
 		f, err := yaml.Extract("x.yaml", text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		switch err := fits(f); {
 		case wrong == "" && err != nil:
 			t.Errorf("%s\nis refused: %v", text, err)

@@ -98,9 +98,7 @@ func TestHugeAnswer(t *testing.T) {
 	text := `import ("list", "strings")
 phases: [for i in list.Range(0, 550, 1) {name: "p\(i)", goal: strings.Repeat("x", 8500)}]`
 	in, err := json.Marshal(request{Files: []file{{Name: "huge.cue", Text: text}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var out bytes.Buffer
 	err = reply(bytes.NewReader(in), &out)
 	if err == nil || !strings.Contains(err.Error(), "expected at most 4194304") || out.Len() > 0 {

@@ -23,9 +23,7 @@ func TestMistakes(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			var files, packages []file
 			want := -1
 			for i, f := range archive.Files {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -52,9 +53,7 @@ func TestNetworks(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(frozen, &thawed)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		ph := thawed.Phases[0]
 		got := []pipelines.Network{ph.Execute.Network, ph.Review.Network, ph.Revise.Network}
 		want := []pipelines.Network{tt.execute, tt.review, tt.revise}
@@ -70,9 +69,7 @@ func TestNetworks(t *testing.T) {
 // A command of the setup says it itself, or else the pipeline.
 func TestNetworksOfTheSetup(t *testing.T) {
 	p, err := evaluate(request{Files: []file{{Name: "a.yaml", Text: "network: model\nsetup:\n- {name: a, run: a, network: {allow: [a.example]}}\n- {name: b, run: b, network: open}\n- {name: c, run: c}\nphases:\n- {name: a, goal: g}\n"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if got := fmt.Sprint(p.Setup[0].Network, "; ", p.Setup[1].Network, "; ", p.Setup[2].Network); got != "model, a.example; open; model" {
 		t.Errorf("they have %s", got)
 	}
@@ -101,9 +98,7 @@ func TestModels(t *testing.T) {
 			continue
 		}
 		frozen, err := pipelines.Format(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if p, err = pipelines.Parse(frozen); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 )
@@ -157,13 +158,9 @@ func TestBuiltinReports(t *testing.T) {
 	for _, name := range builtin.Names() {
 		for _, ph := range load(t, name).Phases {
 			var s map[string]any
-			if err := json.Unmarshal(ph.ReportSchema, &s); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, json.Unmarshal(ph.ReportSchema, &s))
 			value, err := json.Marshal(example(s))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			if err := (Evaluator{}).CheckReport(t.Context(), ph.Report, value); err != nil {
 				t.Errorf("%s %s: %s:\n%v", name, ph.Name, value, err)
 			}

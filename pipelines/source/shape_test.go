@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func of(t *testing.T, text string) cue.Value {
 	t.Helper()
 	v := NewContext().CompileString(text)
-	if err := v.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, v.Err())
 	return v.LookupPath(cue.ParsePath("#x"))
 }
 
@@ -47,9 +47,7 @@ func TestQuotedTypes(t *testing.T) {
 		`null`: " ",
 	} {
 		var s Schema
-		if err := json.Unmarshal([]byte(report), &s); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, json.Unmarshal([]byte(report), &s))
 		if field, word := s.quotedType(""); field+" "+word != want {
 			t.Errorf("%s: %s %s, want %s", report, field, word, want)
 		}

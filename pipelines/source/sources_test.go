@@ -73,13 +73,9 @@ func TestLoadPath(t *testing.T) {
 	good := filepath.Join(dir, "mine.cue")
 	testenv.Put(t, good, `extends: "fix", drop: ["analyze"]`)
 	pipe := filepath.Join(dir, "pipe.cue")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, syscall.Mkfifo(pipe, 0o600))
 	p, err := Load(t.Context(), Sources{Path: good, Evaluator: child(t)}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if p.Name != "mine" || p.Source != good || len(p.Phases) != 1 || p.Phases[0].Needs != nil {
 		t.Errorf("got %+v", p)
 	}
@@ -129,9 +125,7 @@ sandbox: {disk: 6GB}
 		"e1.cue":   `extends: "e2"`, "e2.cue": `extends: "e3"`, "e3.cue": `extends: "e4"`, "e4.cue": `extends: "e5"`, "e5.cue": `extends: "e6"`, "e6.cue": `extends: "fix"`,
 	})
 	p, err := Load(t.Context(), s, "strict")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	want := []string{
 		"planning", "requirements", "design", "threats", "test_scenario", "implementation",
 		"test_implementation", "testing", "report",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -13,9 +14,7 @@ import (
 func from(t *testing.T, file, text string) *node {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal([]byte(text), &v))
 	line := 0
 	var build func(v any, path string) *node
 	build = func(v any, path string) *node {
@@ -39,9 +38,7 @@ func from(t *testing.T, file, text string) *node {
 			}
 		default:
 			data, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			n.Scalar = data
 		}
 		return n
@@ -69,9 +66,7 @@ func TestPlacesOfMistakes(t *testing.T) {
 func jsonOf(t *testing.T, n *node) string {
 	t.Helper()
 	data, err := json.Marshal(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return string(data)
 }
 

@@ -24,9 +24,7 @@ func payloads(t testing.TB) []payload {
 	t.Helper()
 	data := []byte(testenv.Read(t, "testdata/payloads.json"))
 	var list []payload
-	if err := json.Unmarshal(data, &list); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &list))
 	return list
 }
 

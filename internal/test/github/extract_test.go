@@ -21,9 +21,7 @@ func TestExtract(t *testing.T) {
 	}
 	data := []byte(testenv.Read(t, "testdata/api.github.com.json"))
 	d, err := readDescription(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	have := map[string]bool{}
 	for path, methods := range d.Paths {
 		for method := range methods {
@@ -45,9 +43,7 @@ func TestExtract(t *testing.T) {
 func writeExtract(t *testing.T) {
 	data := []byte(testenv.Read(t, *extractFrom))
 	var all object
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &all))
 	x := extraction{all: all, out: object{"openapi": all["openapi"], "info": trim(all["info"], false)}}
 	for _, name := range Routes() {
 		if method, path, _ := strings.Cut(name, " "); path != "/graphql" {
@@ -124,9 +120,7 @@ func linewise(t *testing.T, v object, deep int) []byte {
 		o, ok := v.(object)
 		if !ok || depth == deep || len(o) == 0 {
 			line, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			b.Write(line)
 			return
 		}

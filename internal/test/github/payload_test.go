@@ -19,9 +19,7 @@ func TestPayloads(t *testing.T) {
 	}
 	data := []byte(testenv.Read(t, "testdata/webhooks.json"))
 	var shapes map[string]any
-	if err := json.Unmarshal(data, &shapes); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &shapes))
 	s := New(t)
 	s.SetType("acme", "Organization")
 	s.AddIssue("acme/widget", Issue{Number: 7, Title: "T", Body: "B", Labels: []string{"reprise"}})
@@ -35,9 +33,7 @@ func TestPayloads(t *testing.T) {
 		"repository_dispatch":   s.DispatchPayload("acme/widget", "reprise", "ada", map[string]any{"issue": 7}),
 	} {
 		var got any
-		if err := json.Unmarshal(payload, &got); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, json.Unmarshal(payload, &got))
 		for _, wrong := range misses(shapes[name], got, name) {
 			t.Error(wrong)
 		}
@@ -105,9 +101,7 @@ func writeExamples(t *testing.T) {
 		Name     string
 		Examples []object
 	}
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &all))
 	out := object{}
 	for _, event := range all {
 		for _, example := range event.Examples {

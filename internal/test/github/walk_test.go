@@ -19,15 +19,11 @@ func ask(t *testing.T, s *Server, token, method, path string, input any, headers
 	var body io.Reader
 	if input != nil {
 		data, err := json.Marshal(input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		body = strings.NewReader(string(data))
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -77,9 +73,7 @@ func onDisk(t *testing.T, files map[string]string) string {
 func blobOf(t *testing.T, repository, name string) string {
 	t.Helper()
 	id, err := exec.CommandContext(t.Context(), "git", "--git-dir", repository, "rev-parse", "main:"+name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return strings.TrimSpace(string(id))
 }
 

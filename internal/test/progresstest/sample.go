@@ -314,9 +314,7 @@ func Plays(t testing.TB, language string) map[string]*Play {
 	add("paused", func(p *Play) {
 		p.Passing("design")
 		run, err := phases.Pause(p.Run, "paused by hana: Wait for the release of @octo/api.", p.At)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		p.Run = run
 	})
 	add("red", func(p *Play) { // its checks fail to the end, with much to read

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Texts gives every text of a language by the key that package prompts has for it, to a test in
@@ -13,13 +15,9 @@ import (
 func Texts(t testing.TB, language string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "prompts", "words", language+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	var file map[string]any
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, json.Unmarshal(data, &file))
 	return flat("", file)
 }
 

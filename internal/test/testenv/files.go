@@ -17,17 +17,21 @@ func PutText(file, text string) error {
 // Put is PutText in a test that cannot go on without.
 func Put(t testing.TB, file, text string) {
 	t.Helper()
-	if err := PutText(file, text); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, PutText(file, text))
 }
 
 // Read gives the text of a file, which has to be there.
 func Read(t testing.TB, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
+	Must(t, err)
+	return string(text)
+}
+
+// Must ends a test that cannot go on after an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
 }

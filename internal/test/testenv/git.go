@@ -22,8 +22,6 @@ func Git(repo string, args ...string) (string, error) {
 func MustGit(t testing.TB, repo string, args ...string) string {
 	t.Helper()
 	out, err := Git(repo, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return out
 }

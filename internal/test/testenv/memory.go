@@ -21,9 +21,7 @@ var disk string
 func OnDisk(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(disk, "reprise-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
 	return dir
 }

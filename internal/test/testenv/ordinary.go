@@ -34,24 +34,24 @@ func Ordinary(t *testing.T, test func(t *testing.T), folders ...string) {
 // again runs the test of that name in another process.
 func again(t *testing.T, name string, folders []string) {
 	dir, err := os.MkdirTemp("", "ordinary-")
-	orFail(t, err)
-	t.Cleanup(func() { orFail(t, os.RemoveAll(dir)) })
+	Must(t, err)
+	t.Cleanup(func() { Must(t, os.RemoveAll(dir)) })
 	self, err := os.Executable()
-	orFail(t, err)
+	Must(t, err)
 	program := filepath.Join(dir, filepath.Base(self))
 	if os.Link(self, program) != nil { // another file system
 		data, err := os.ReadFile(self)
-		orFail(t, err)
-		orFail(t, os.WriteFile(program, data, 0o755))
-		orFail(t, os.Chmod(program, 0o755)) // whatever the umask is
+		Must(t, err)
+		Must(t, os.WriteFile(program, data, 0o755))
+		Must(t, os.Chmod(program, 0o755)) // whatever the umask is
 	}
 	for _, name := range []string{"home", "tmp", "work"} {
-		orFail(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		Must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	for _, name := range folders {
-		orFail(t, os.CopyFS(filepath.Join(dir, "work", name), os.DirFS(name)))
+		Must(t, os.CopyFS(filepath.Join(dir, "work", name), os.DirFS(name)))
 	}
-	orFail(t, filepath.WalkDir(dir, func(file string, _ fs.DirEntry, err error) error {
+	Must(t, filepath.WalkDir(dir, func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || file == program {
 			return err
 		}
@@ -78,11 +78,4 @@ func verbose() string {
 		return "true"
 	}
 	return "false"
-}
-
-func orFail(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -29,8 +29,6 @@ func StartedWith(t testing.TB, text string) (found []string) {
 func Self(t testing.TB) string {
 	t.Helper()
 	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return path
 }

@@ -32,9 +32,7 @@ func TestTypeErrors(t *testing.T) {
 		"darwin/arm64":  "m_test.go:3",
 	} {
 		errors, err := typeErrors(folder, system)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if got := strings.Join(errors, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q; it should name %q", system, got, want)
 		}
