@@ -82,10 +82,9 @@ func answer(req request) (r response) {
 	case req.When != nil:
 		r.Matches, err = matches(req.When.Text, req.When.Value)
 	case req.Plan != nil:
-		c := &checker{}
-		err = c.hold(NewContext(), req.Policies, req.Plan, &node{NodePlace: NodePlace{File: req.Plan.Source}})
+		err = new(checker).hold(req.Policies, req.Plan, &node{place: place{File: req.Plan.Source}})
 	case req.Config != nil && len(req.Files) == 0:
-		r.Usual, err = usual(*req.Config, req.Packages)
+		r.Usual, err = usual(*req.Config, req.Packages, req.Known)
 	default:
 		r.Pipeline, err = evaluate(req)
 	}
@@ -118,6 +117,7 @@ type request struct {
 	Time     time.Duration       `json:"time,omitempty"`     // of a processor, in whole seconds; 0: no limit
 	Files    []file              `json:"files,omitempty"`    // what is asked for, then those that it may build on
 	Config   *file               `json:"config,omitempty"`   // beside Files, or by itself
+	Known    []string            `json:"known,omitempty"`    // the pipelines that Config by itself may name
 	Packages []file              `json:"packages,omitempty"` // what Files and Config may import
 	Report   *against            `json:"report,omitempty"`
 	When     *against            `json:"when,omitempty"`
@@ -134,7 +134,7 @@ type against struct {
 // response is what came out.
 type response struct {
 	Pipeline *pipelines.Pipeline `json:"pipeline,omitempty"`
-	Usual    *pipelines.Mistake  `json:"usual,omitempty"` // the pipeline that Config names; Message is its name
+	Usual    string              `json:"usual,omitempty"` // the pipeline that Config names
 	Matches  bool                `json:"matches,omitempty"`
 	Mistakes pipelines.Mistakes  `json:"mistakes,omitempty"`
 	Failure  string              `json:"failure,omitempty"` // any other error

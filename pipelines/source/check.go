@@ -1,7 +1,9 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -11,67 +13,104 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
+	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// checker holds a value against a schema and takes it down as nodes. It goes through the fields by
+// checker holds values against schemas and takes them down as nodes. It goes through the fields by
 // itself, so that each mistake is found, gives one message, and has its place.
 type checker struct {
-	MistakeList
+	Found   pipelines.Mistakes
+	main    *node // the pipeline that was asked for, or nil
+	config  *node // the settings of the repository, or nil
 	library *library
-	facts   *shape // of what a rule may ask about
-	before  *shape // of what skip_if may ask about
-	piece   func(file) *node
+	schema  cue.Value // with the definitions of what conditions may ask about
+	loose   bool      // values need not be concrete
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
-func (c *checker) walk(v cue.Value, s *shape, n *node) *node {
+func (c *checker) walk(v cue.Value, s *schema, n *node) *node {
 	n = c.typed(v, s, n)
-	if form := forms[s.form]; n != nil && form != nil {
-		form(&c.MistakeList, n)
+	if form := forms[s.says("form")]; n != nil && form != nil {
+		form(c, n)
 	}
-	if n != nil && s.as != "" && n.Kind != objectNode {
-		n = &node{NodePlace: n.NodePlace, Path: n.Path, Label: n.Label, Kind: objectNode, Names: []string{s.as}, Fields: map[string]*node{s.as: n}}
+	if as := s.says("as"); n != nil && as != "" && n.Kind != objectNode {
+		n = &node{place: n.place, Path: n.Path, Label: n.Label, Kind: objectNode, Names: []string{as}, Fields: map[string]*node{as: n}}
 	}
 	return n
 }
 
 // typed is walk without what the form of a field asks for.
-func (c *checker) typed(v cue.Value, s *shape, n *node) *node {
-	n.NodePlace = placeOf(v, n.NodePlace)
-	if s.Constraint != "" {
-		return c.constraint(v, s.Constraint, n)
+func (c *checker) typed(v cue.Value, s *schema, n *node) *node {
+	n.place = placeOf(v, n.place)
+	if use := s.says("constraint"); use != "" {
+		return c.constraint(v, use, n)
 	}
 	v, _ = v.Default()
 	kind := v.IncompleteKind()
 	s = s.forKind(kind)
 	switch {
 	case kind == cue.BottomKind:
-		c.cueError(v, n)
+		for _, e := range translate(cmp.Or(v.Err(), errors.New("not a value")), n.File) {
+			c.Add(n, nil, "%s", e.Message)
+		}
 		return nil
-	case kind == cue.StructKind && s.Kind == cue.StructKind && v.Err() == nil:
+	case kind == cue.StructKind && s.kind == cue.StructKind && v.Err() == nil:
 		return c.object(v, s, n)
-	case kind == cue.ListKind && s.Kind == cue.ListKind && v.IsConcrete():
-		return c.list(v, s, n)
-	default:
-		return c.scalar(v, s, n)
+	case kind == cue.ListKind && s.kind == cue.ListKind && v.IsConcrete() && v.Err() == nil:
+		n.Kind = listNode
+		for it, _ := v.List(); it.Next(); { // it is a list
+			at := node{place: n.place, Path: fmt.Sprintf("%s[%d]", n.Path, len(n.Items))}
+			item := at
+			walked := c.walk(it.Value(), s.Items, &item)
+			if walked == nil {
+				walked = &node{place: item.place, Path: at.Path, Scalar: json.RawMessage("null")}
+			}
+			n.Items = append(n.Items, walked)
+		}
+		return n
+	case c.loose:
+		c.possible(v, s, n)
+		return n
 	}
+	data, err := v.MarshalJSON()
+	switch invalid := s.value.Unify(v).Validate(cue.Concrete(true)); {
+	case invalid != nil && !v.IsConcrete():
+		return c.wrong(n, "got %s, which is not one value, expected %s", showValue(v), s.words())
+	case invalid != nil || err != nil:
+		return c.wrong(n, "got %s, expected %s%s", showValue(v), s.words(), s.meant(v))
+	}
+	n.Scalar = data
+	return n
 }
 
-func (c *checker) object(v cue.Value, s *shape, n *node) *node {
+// possible notes what a condition asks that can never be.
+func (c *checker) possible(v cue.Value, s *schema, n *node) {
+	// What a list has to hold, an open one does not.
+	if s.value.Unify(v).Validate() == nil || s.kind == cue.ListKind && v.IncompleteKind() == cue.ListKind {
+		return
+	}
+	way := ""
+	if said, err := v.String(); err == nil && fixedFile(n.File) != "" && strings.IndexAny(said, "<>!=") == 0 {
+		fields := strings.Split(n.Path, ".")
+		way = fmt.Sprintf("; a comparison is CUE, so write the condition as one text: when: '%s: %s'", strings.Join(fields[slices.Index(fields, "when")+1:], ": "), said)
+	}
+	c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.words(), way)
+}
+
+func (c *checker) object(v cue.Value, s *schema, n *node) *node {
 	n.Kind, n.Fields = objectNode, map[string]*node{}
-	s.load()
-	it, _ := v.Fields(cue.Optional(s.Loose)) // it is an object without an error
+	it, _ := v.Fields(cue.Optional(c.loose)) // it is an object without an error
 	for it.Next() {
 		name := it.Selector().Unquoted()
-		child := &node{NodePlace: n.NodePlace, Path: pipelines.JoinPath(n.Path, name)}
-		child.Label = labelOf(it.Value(), n.NodePlace)
-		field := s.Field(name)
+		child := &node{place: n.place, Path: pipelines.JoinPath(n.Path, name), Label: labelOf(it.Value(), n.place)}
+		field := s.field(name)
 		if field == nil {
-			child.NodePlace = child.Label
+			child.place = child.Label
 			c.Add(child, nil, "%s", s.unknown(name))
 			continue
 		}
@@ -82,94 +121,45 @@ func (c *checker) object(v cue.Value, s *shape, n *node) *node {
 		}
 	}
 	if len(n.Names) > 0 && n.Get(n.Names[0]) != nil && v.Pos().Filename() == "" {
-		n.NodePlace = n.Get(n.Names[0]).Label // TOML's tables have no place of their own
+		n.place = n.Get(n.Names[0]).Label // TOML's tables have no place of their own
 	}
 	for _, name := range s.Required {
-		if !s.Loose && !slices.Contains(n.Names, name) {
-			c.Add(n, []any{name}, "missing, expected %s", s.Fields[name].words())
+		if !c.loose && !slices.Contains(n.Names, name) {
+			c.Add(n, []any{name}, "missing, expected %s", s.Properties[name].words())
 		}
 	}
 	return n
 }
 
-func (c *checker) list(v cue.Value, s *shape, n *node) *node {
-	n.Kind = listNode
-	s.load()
-	it, err := v.List()
-	if err != nil {
-		c.cueError(v, n)
-		return nil
-	}
-	elem := s.Elem
-	if elem == nil {
-		elem = s.child(NewContext().CompileString("_"))
-	}
-	for i := 0; it.Next(); i++ {
-		item := &node{NodePlace: n.NodePlace, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
-		if walked := c.walk(it.Value(), elem, item); walked != nil {
-			n.Items = append(n.Items, walked)
-		} else {
-			n.Items = append(n.Items, &node{NodePlace: item.NodePlace, Path: item.Path, Scalar: json.RawMessage("null")})
-		}
-	}
-	return n
-}
-
-func (c *checker) scalar(v cue.Value, s *shape, n *node) *node {
-	if s.Loose {
-		if s.Value.Unify(v).Validate() != nil && (s.Kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
-			way := ""
-			if said, err := v.String(); err == nil && fixedFile(n.File) != "" && strings.IndexAny(said, "<>!=") == 0 {
-				fields := strings.Split(n.Path, ".")
-				way = fmt.Sprintf("; a comparison is CUE, so write the condition as one text: when: '%s: %s'", strings.Join(fields[slices.Index(fields, "when")+1:], ": "), said)
-			}
-			c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.words(), way)
-		}
-		return n
-	}
-	data, err := v.MarshalJSON()
-	switch invalid := s.Value.Unify(v).Validate(cue.Concrete(true)); {
-	case invalid != nil && !v.IsConcrete():
-		c.Add(n, nil, "got %s, which is not one value, expected %s", showValue(v), s.words())
-		return nil
-	case invalid != nil || err != nil:
-		c.Add(n, nil, "got %s, expected %s%s", showValue(v), s.words(), s.meant(v))
-		return nil
-	}
-	n.Scalar = data
-	return n
-}
-
-func (c *checker) cueError(v cue.Value, n *node) {
-	err := v.Err()
-	if err == nil {
-		err = fmt.Errorf("not a value")
-	}
-	for _, e := range translate(err, n.File) {
-		c.Add(n, nil, "%s", e.Message)
-	}
+// wrong notes a mistake that leaves nothing of a value.
+func (c *checker) wrong(n *node, format string, args ...any) *node {
+	c.Add(n, nil, format, args...)
+	return nil
 }
 
 // placeOf says where a value was written, or otherwise.
-func placeOf(v cue.Value, otherwise NodePlace) NodePlace {
-	pos := v.Pos()
+func placeOf(v cue.Value, otherwise place) place {
 	if f, ok := v.Source().(*ast.Field); ok && f.Value.Pos().IsValid() {
-		pos = f.Value.Pos()
+		return placeAt(f.Value.Pos(), otherwise)
 	}
+	return placeAt(v.Pos(), otherwise)
+}
+
+// labelOf says where the name of a field was written, or otherwise.
+func labelOf(v cue.Value, otherwise place) place {
+	otherwise = placeOf(v, otherwise)
+	if f, ok := v.Source().(*ast.Field); ok {
+		return placeAt(f.Label.Pos(), otherwise)
+	}
+	return otherwise
+}
+
+// placeAt is a position, or otherwise where that is in another file.
+func placeAt(pos token.Pos, otherwise place) place {
 	if !pos.IsValid() || pos.Filename() != otherwise.File {
 		return otherwise
 	}
-	return placeAt(pos)
-}
-
-func placeAt(pos token.Pos) NodePlace { return NodePlace{pos.Filename(), pos.Line(), pos.Column()} }
-
-// labelOf says where the name of a field was written.
-func labelOf(v cue.Value, otherwise NodePlace) NodePlace {
-	if f, ok := v.Source().(*ast.Field); ok && f.Label.Pos().IsValid() && f.Label.Pos().Filename() == otherwise.File {
-		return placeAt(f.Label.Pos())
-	}
-	return placeOf(v, otherwise)
+	return place{pos.Filename(), pos.Line(), pos.Column()}
 }
 
 // constraint takes down CUE that describes values as text that stands by
@@ -179,27 +169,25 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	asText := err == nil
 	if asText {
 		v = NewContext().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
-		if err := v.Validate(); err != nil {
-			for _, e := range translate(err, "") {
-				c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
-			}
+		for _, e := range translate(v.Validate(), "") {
+			c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
+			asText = false
+		}
+		if !asText {
 			return nil
 		}
 	}
 	if err := v.Err(); err != nil {
-		c.Add(n, nil, "has to be clear before there are values: %s", translate(err, "")[0].Message)
-		return nil
+		return c.wrong(n, "has to be clear before there are values: %s", translate(err, "")[0].Message)
 	}
 	if v.IncompleteKind() != cue.StructKind {
-		c.Add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", showValue(v))
-		return nil
+		return c.wrong(n, "got %s, expected an object that describes fields, or such CUE as text", showValue(v))
 	}
 	if language := fixedFile(n.File); !asText && use == "report" && language != "" {
 		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.File) == ".toml" {
-			n.NodePlace = labelOf(it.Value(), n.NodePlace) // TOML's tables have no place of their own
+			n.place = labelOf(it.Value(), n.place) // TOML's tables have no place of their own
 		}
-		c.Add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text, such as 'risk: string, files: [...string]'", language)
-		return nil
+		return c.wrong(n, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text, such as 'risk: string, files: [...string]'", language)
 	}
 	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
 	text, wrong := strings.TrimSpace(string(data)), ""
@@ -214,11 +202,12 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 		wrong = fmt.Sprintf("cannot stand without the rest of the file: %v; write it out here", err)
 	}
 	if wrong != "" {
-		c.Add(n, nil, "%s", wrong)
-		return nil
+		return c.wrong(n, "%s", wrong)
 	}
-	if facts := map[string]*shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
-		asked := c.walk(v, facts, &node{NodePlace: n.NodePlace, Path: n.Path})
+	if facts := map[string]string{"when": "#Facts", "skip": "#Before"}[use]; facts != "" {
+		c.loose = true
+		asked := c.walk(v, schemaOf(c.schema.LookupPath(cue.ParsePath(facts))), &node{place: n.place, Path: n.Path})
+		c.loose = false
 		if asked == nil {
 			return nil
 		}
@@ -229,24 +218,72 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	return n
 }
 
+// reportSchema gives the JSON Schema of a report from its CUE text, or says what is wrong with that.
+func reportSchema(text string) (data json.RawMessage, wrong string, err error) {
+	v, err := reportValue(NewContext(), text)
+	if err != nil {
+		return nil, "", err
+	}
+	s := schemaOf(v)
+	if len(s.Properties) == 0 {
+		return nil, "names no fields, expected at least one", nil
+	}
+	if field, word := s.quotedType(""); field != "" {
+		return nil, fmt.Sprintf("%s can be nothing but the word %q; for any value of that type write it without quotes", field, word), nil
+	}
+	data, err = json.Marshal(s)
+	return data, s.badRequest(), err
+}
+
+// reportValue compiles the text of a report. As a definition it takes the
+// fields it names and no others.
+func reportValue(ctx *cue.Context, text string) (cue.Value, error) {
+	tree, err := parser.ParseFile("report", text, parser.ParseComments)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	body, out := &ast.StructLit{}, &ast.File{}
+	for _, d := range tree.Decls {
+		if imp, ok := d.(*ast.ImportDecl); ok {
+			out.Decls = append(out.Decls, imp)
+		} else {
+			body.Elts = append(body.Elts, d)
+		}
+	}
+	out.Decls = append(out.Decls, &ast.Field{Label: ast.NewIdent("#Report"), Value: body})
+	v := ctx.BuildFile(out).LookupPath(cue.MakePath(cue.Def("#Report")))
+	return v, v.Err()
+}
+
+// jsonValue reads JSON; whole numbers stay whole.
+func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
+	expr, err := cuejson.Extract("", data)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	if found := outsized(expr); found != nil {
+		return cue.Value{}, found
+	}
+	v := ctx.BuildExpr(expr)
+	return v, v.Err()
+}
+
 // checkReport holds a JSON value against the text of a report.
 func checkReport(report string, value []byte) error {
 	ctx := NewContext()
-	schema, err := reportValue(ctx, report)
+	v, err := reportValue(ctx, report)
 	if err != nil {
 		return fmt.Errorf("the report's own definition: %w", err)
 	}
-	v, err := jsonValue(ctx, value)
+	given, err := jsonValue(ctx, value)
 	if err != nil {
 		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
 	}
 	c := &checker{}
-	c.walk(v, newShape(schema), &node{})
+	c.walk(given, schemaOf(v), &node{})
 	if len(c.Found) == 0 {
 		// What fields demand of each other shows only in the whole.
-		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
-			return translate(err, "").Sorted()
-		}
+		c.Found = translate(v.Unify(given).Validate(cue.Concrete(true)), "")
 	}
 	return c.Found.OrNil()
 }
@@ -270,67 +307,67 @@ const maxGoal = 10_000
 
 // forms note what is wrong with a value that fits its type, by what the attribute @form of a
 // field calls them.
-var forms = map[string]func(m *MistakeList, n *node){
+var forms = map[string]func(c *checker, n *node){
 	"pattern":  eachText(pipelines.BadPattern),
 	"host":     eachText(pipelines.BadHost),
 	"address":  eachText(pipelines.BadAddress),
 	"artifact": eachText(pipelines.BadArtifact),
-	"once": func(m *MistakeList, n *node) {
-		m.repeated(n, n.Items, "%q again")
+	"once": func(c *checker, n *node) {
+		c.repeated(n, n.Items, "%q again")
 	},
-	"names": func(m *MistakeList, n *node) {
+	"names": func(c *checker, n *node) {
 		var names []*node
 		for _, item := range n.Items {
 			names = append(names, item.Get("name"))
 		}
-		m.repeated(n, names, "%q is already the name of another command here", "name")
+		c.repeated(n, names, "%q is already the name of another command here", "name")
 	},
-	"goal": func(m *MistakeList, n *node) {
+	"goal": func(c *checker, n *node) {
 		if size := len(n.Text()); size > maxGoal {
-			m.Add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
+			c.Add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
 		}
 	},
-	"regexp": func(m *MistakeList, n *node) {
+	"regexp": func(c *checker, n *node) {
 		if _, err := regexp.Compile(n.Text()); err != nil {
-			m.Add(n, nil, "%v", err)
+			c.Add(n, nil, "%v", err)
 		}
 	},
-	"variables": func(m *MistakeList, n *node) {
+	"variables": func(c *checker, n *node) {
 		for _, name := range n.fieldNames() {
 			if why := pipelines.WithheldFromChecks(name); why != "" {
-				m.Add(n, []any{name}, "%s", why)
+				c.Add(n, []any{name}, "%s", why)
 			}
 		}
 	},
-	"agents": func(m *MistakeList, n *node) {
+	"agents": func(c *checker, n *node) {
 		for _, name := range n.fieldNames() {
 			var agent pipelines.Agent
 			_ = n.Get(name).decode(&agent) // what is right of it counts
 			for _, wrong := range pipelines.WrongTools(agent) {
-				m.Add(n.Get(name), wrong.Keys, "%s", wrong.Why)
+				c.Add(n.Get(name), wrong.Keys, "%s", wrong.Why)
 			}
 		}
 	},
-	"hooks": func(m *MistakeList, n *node) {
+	"hooks": func(c *checker, n *node) {
 		for i, item := range n.Items {
 			var hook pipelines.Hook
 			_ = item.decode(&hook) // what is right of it counts
 			if why := hook.Wrong(); why != "" {
-				m.Add(n, []any{i}, "%s", why)
+				c.Add(n, []any{i}, "%s", why)
 			}
 		}
 	},
 }
 
 // eachText holds a text, or each text of a list, against what says why it is bad.
-func eachText(bad func(string) string) func(m *MistakeList, n *node) {
-	return func(m *MistakeList, n *node) {
+func eachText(bad func(string) string) func(c *checker, n *node) {
+	return func(c *checker, n *node) {
 		for _, text := range append(n.Items, n) {
 			if text.Kind != scalarNode || string(text.Scalar) == "null" { // it is wrong already
 				continue
 			}
 			if why := bad(text.Text()); why != "" {
-				m.Add(text, nil, "%q %s", text.Text(), why)
+				c.Add(text, nil, "%q %s", text.Text(), why)
 			}
 		}
 	}
@@ -338,11 +375,11 @@ func eachText(bad func(string) string) func(m *MistakeList, n *node) {
 
 // repeated notes each text of a list that is the same as one before it; keys lead to it from
 // its item in n.
-func (m *MistakeList) repeated(n *node, list []*node, format string, keys ...any) {
+func (c *checker) repeated(n *node, list []*node, format string, keys ...any) {
 	var seen []string
 	for i, item := range list {
 		if text := item.Text(); text != "" && slices.Contains(seen, text) {
-			m.Add(n, append([]any{i}, keys...), format, text)
+			c.Add(n, append([]any{i}, keys...), format, text)
 		}
 		seen = append(seen, item.Text())
 	}

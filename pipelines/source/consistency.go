@@ -15,7 +15,7 @@ import (
 // checks find what the schema cannot see: names that lead nowhere and plans
 // that cannot be carried out.
 type checks struct {
-	*MistakeList
+	*checker
 	d     *draft
 	all   []pipelines.Phase // spare ones last
 	nodes []*node           // theirs
@@ -23,8 +23,8 @@ type checks struct {
 }
 
 // consistent checks a pipeline as a whole.
-func (m *MistakeList) consistent(n *node, d *draft) {
-	c := checks{m, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), pipelines.NamesOf(d.Phases)}
+func (of *checker) consistent(n *node, d *draft) {
+	c := checks{of, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), pipelines.NamesOf(d.Phases)}
 	for i, p := range d.Open {
 		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
 			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
@@ -324,10 +324,8 @@ func (c checks) report(asked *node, text string, keys []cue.Selector, p *pipelin
 	if err != nil {
 		return // noted where the report stands
 	}
-	shape := newShape(allowed)
-	shape.Loose = true
-	held := &checker{}
-	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), shape, &node{NodePlace: asked.NodePlace, Path: asked.Path})
+	held := &checker{loose: true}
+	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), schemaOf(allowed), &node{place: asked.place, Path: asked.Path})
 	for _, m := range held.Found {
 		at, keys := asked.down(m.Path), []any(nil)
 		if deeper, is := strings.CutPrefix(m.Path, at.Path+"."); is {

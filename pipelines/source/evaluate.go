@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,109 +14,111 @@ import (
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
 
+// newChecker gives a checker of files that may import some packages, with a schema in CUE.
+func newChecker(schema string, packages []file) *checker {
+	ctx := NewContext()
+	return &checker{library: newLibrary(ctx, packages), schema: ctx.CompileString(schema, cue.Filename("schema.cue"))}
+}
+
+// read reads a file and holds it against a definition of the schema; nil, and noted, if there is nothing in it to go
+// on with.
+func (c *checker) read(f file, definition string) *node {
+	v, found := c.library.build(f)
+	c.Found = append(c.Found, found...)
+	if len(found) > 0 {
+		return nil
+	}
+	return c.walk(v, schemaOf(c.schema.LookupPath(cue.ParsePath(definition))), &node{place: place{File: f.Name, Line: 1, Column: 1}})
+}
+
+// fields is read of a file that has to have fields.
+func (c *checker) fields(f file, definition string) *node {
+	n := c.read(f, definition)
+	if n != nil && n.Kind != objectNode {
+		return c.wrong(n, "empty, expected the fields of a pipeline")
+	}
+	return n
+}
+
 // evaluate resolves the first of the files of a request, which may build on the others and on built-in
 // pipelines, with what Config says, if there is one, and holds the whole against the policies.
 func evaluate(req request) (*pipelines.Pipeline, error) {
-	files, config := req.Files, req.Config
-	ctx := NewContext()
-	schema, all, err := schemas(ctx, pipelines.Schema, "#Pipeline")
-	if err != nil {
-		return nil, err
-	}
-	all.library = newLibrary(ctx, req.Packages)
-	if config != nil {
-		all.library.left -= len(config.Text)
-		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
-			return nil, cmp.Or(err, all.Found.OrNil())
+	c := newChecker(pipelines.Schema, req.Packages)
+	if req.Config != nil {
+		c.library.left -= len(req.Config.Text)
+		if c.config = c.fields(*req.Config, "#Config"); c.config == nil {
+			return nil, c.Found.OrNil()
 		}
 	}
-	all.piece = func(f file) *node { return all.file(f, schema) }
-	var chain []file
-	var nodes []*node
-	for next, why := files[0], ""; ; {
-		if all.library.left -= len(next.Text); all.library.left < 0 {
-			return nil, pipelines.Mistakes{{File: files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
+	var chain []*node
+	for next, why := req.Files[0], ""; ; {
+		if c.library.left -= len(next.Text); c.library.left < 0 {
+			return nil, pipelines.Mistakes{{File: req.Files[0].Name, Message: fmt.Sprintf("too large with what it builds on, expected at most %d bytes", maxInput)}}
 		}
-		n := all.piece(next)
+		n := c.fields(next, "#Pipeline")
 		if n == nil {
-			return nil, all.Found.OrNil()
+			return nil, c.Found.OrNil()
 		}
-		chain, nodes = append(chain, next), append(nodes, n)
-		if !slices.Contains(n.Names, "extends") {
-			return all.resolve(ctx, nodes, req.Policies)
-		}
+		chain = append(chain, n)
 		extends := n.Get("extends")
-		if extends == nil {
-			return nil, all.Found.OrNil()
+		switch {
+		case !slices.Contains(n.Names, "extends"):
+			return c.resolve(chain, req.Policies)
+		case extends == nil: // it is wrong
+			return nil, c.Found.OrNil()
 		}
-		if next, why = base(files[1:], chain, extends.Text()); why != "" {
-			all.Add(extends, nil, "%s", why)
-			return nil, all.Found.OrNil()
+		if next, why = base(req.Files[1:], chain, extends.Text()); why != "" {
+			c.Add(extends, nil, "%s", why)
+			return nil, c.Found.OrNil()
 		}
 	}
 }
 
 // base finds the pipeline that the newest of a chain builds on, or says why there is none. One that
 // builds on its own name means the one it replaces, which is built in. In the folder vendor a name means what lies beside it.
-func base(files, chain []file, name string) (file, string) {
+func base(files []file, chain []*node, name string) (file, string) {
 	full := name
-	if strings.HasPrefix(called(chain[len(chain)-1]), vendorFolder+"/") && !strings.HasPrefix(name, vendorFolder+"/") {
+	if strings.HasPrefix(called(chain[len(chain)-1].File), vendorFolder+"/") && !strings.HasPrefix(name, vendorFolder+"/") {
 		full = vendorFolder + "/" + name
 	}
-	named := func(f file) bool { return called(f) == full }
+	read := func(f file) bool { return slices.ContainsFunc(chain, func(n *node) bool { return n.File == f.Name }) }
 	found, err := findBuiltin(name)
-	if i := slices.IndexFunc(files, named); i >= 0 && !(err == nil && slices.Contains(chain, files[i])) {
+	if i := slices.Index(namesOf(files), full); i >= 0 && (err != nil || !read(files[i])) {
 		found, err = files[i], nil
 	}
 	switch {
 	case len(chain) == maxChain:
 		return file{}, fmt.Sprintf("more than %d pipelines build on one another", maxChain)
 	case err != nil:
-		return file{}, fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, append(namesOf(files), builtin.Names()...)))
-	case slices.Contains(chain, found):
+		return file{}, (&UnknownError{Name: name, Known: append(namesOf(files), builtin.Names()...)}).Error()
+	case read(found):
 		return file{}, fmt.Sprintf("%q in turn builds on this one", name)
 	}
 	return found, ""
 }
 
-// file reads a file and holds it against a schema. It is nil, and noted, if there is
-// nothing in it to go on with.
-func (c *checker) file(f file, schema *shape) *node {
-	v, found := c.library.build(f)
-	if len(found) > 0 {
-		c.Found = append(c.Found, found...)
-		return nil
-	}
-	n := c.walk(v, schema, &node{NodePlace: NodePlace{File: f.Name, Line: 1, Column: 1}})
-	if n != nil && n.Kind != objectNode {
-		c.Add(n, nil, "empty, expected the fields of a pipeline")
-		return nil
-	}
-	return n
-}
-
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(ctx *cue.Context, nodes []*node, policies []file) (*pipelines.Pipeline, error) {
-	c.Main = nodes[0]
-	whole := nodes[len(nodes)-1]
+func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, error) {
+	c.main = chain[0]
+	last := chain[len(chain)-1]
 	for _, op := range []string{"replace", "insert", "drop"} {
-		if whole.Get(op) != nil {
-			c.Add(whole, []any{op}, "only with extends, which names the pipeline to build on")
+		if last.Get(op) != nil {
+			c.Add(last, []any{op}, "only with extends, which names the pipeline to build on")
 		}
 	}
-	whole = c.configured(whole)
-	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
+	whole := c.configured(last)
+	for _, over := range slices.Backward(chain[:len(chain)-1]) {
 		whole = c.overlay(over, whole)
 	}
 	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
-		last, err := findBuiltin(builtin.Reflect)
+		looksBack, err := findBuiltin(builtin.Reflect)
 		if err != nil {
 			return nil, err
 		}
-		whole.Set("phases", appendedNodes(phases, c.piece(last).Get("phases")))
+		whole.Set("phases", appendedNodes(phases, c.read(looksBack, "#Pipeline").Get("phases")))
 	}
-	agents := nodes[len(nodes)-1].Get("agents")
-	d, err := complete(whole, agents != nil && len(agents.Names) > 0, c.Main.File)
+	agents := last.Get("agents")
+	d, err := complete(whole, agents != nil && len(agents.Names) > 0, c.main.File)
 	if err != nil {
 		return nil, err
 	}
@@ -126,19 +127,7 @@ func (c *checker) resolve(ctx *cue.Context, nodes []*node, policies []file) (*pi
 		return nil, err
 	}
 	d.Origins = origins(whole)
-	if err := c.hold(ctx, policies, &d.Pipeline, whole); err != nil {
-		return nil, err
-	}
-	return &d.Pipeline, nil
-}
-
-// schemas gives the shape of a definition of a schema, and a checker that knows what rules may ask
-// about.
-func schemas(ctx *cue.Context, schema, definition string) (*shape, *checker, error) {
-	v := ctx.CompileString(schema, cue.Filename("schema.cue"))
-	at := func(name string) cue.Value { return v.LookupPath(cue.MakePath(cue.Def(name))) }
-	loose := &shape{Loose: true}
-	return (&shape{}).child(at(definition)), &checker{library: newLibrary(ctx, nil), facts: loose.child(at("#Facts")), before: loose.child(at("#Before"))}, at(definition).Err()
+	return &d.Pipeline, c.hold(policies, &d.Pipeline, whole)
 }
 
 func findBuiltin(name string) (file, error) {
@@ -152,23 +141,18 @@ func findBuiltin(name string) (file, error) {
 // Document is a file of values that fits a schema. It knows where each stands.
 type Document struct {
 	root *node
-	own  MistakeList
+	own  checker
 }
 
 // ReadDocument holds a file, in the language of its ending or else YAML, against a definition in CUE text.
 // What is right is in the document also beside mistakes, unless it is nil. It is evaluated in this process
 // and without limits, so it has to come from the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
-	ctx := NewContext()
-	shape, c, err := schemas(ctx, schema, definition)
-	if err != nil {
+	c := newChecker(schema, nil)
+	if err := c.schema.Err(); err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	v, found := c.library.build(file{Name: name, Text: string(text), Or: ".yaml"})
-	if len(found) > 0 {
-		return nil, found.Sorted()
-	}
-	n := c.walk(v, shape, &node{NodePlace: NodePlace{File: name, Line: 1, Column: 1}})
+	n := c.read(file{Name: name, Text: string(text), Or: ".yaml"}, definition)
 	if n == nil {
 		return nil, c.Found.OrNil()
 	}
@@ -190,38 +174,26 @@ func (d *Document) Wrong(keys []any, format string, args ...any) {
 // Mistakes are those that were noted, or nil.
 func (d *Document) Mistakes() error { return d.own.Found.OrNil() }
 
-// usual evaluates the settings of a repository by themselves: what they name as pipeline,
-// with its place, or nil.
-func usual(config file, packages []file) (*pipelines.Mistake, error) {
-	ctx := NewContext()
-	c := &checker{library: newLibrary(ctx, packages)}
-	n, err := c.settings(ctx, config)
-	named := n.Get("pipeline")
-	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
-		return nil, err
+// usual gives the pipeline that the settings of a repository name, one of those that are known, or "".
+func usual(config file, packages []file, known []string) (string, error) {
+	c := newChecker(pipelines.Schema, packages)
+	named := c.fields(config, "#Config").Get("pipeline")
+	name, _, _ := strings.Cut(named.Text(), "/")
+	if named != nil && name != pipelines.Auto && !slices.Contains(known, name) {
+		c.Add(named, nil, "no pipeline %q, %s", name, pipelines.MustBeOneOf(name, known))
 	}
-	return &pipelines.Mistake{File: named.File, Line: named.Line, Column: named.Column, Path: named.Path, Message: named.Text()}, nil
-}
-
-// settings reads the settings of a repository; nil, and noted, if there is nothing in it
-// to go on with.
-func (c *checker) settings(ctx *cue.Context, config file) (*node, error) {
-	schema, _, err := schemas(ctx, pipelines.Schema, "#Config")
-	if err != nil {
-		return nil, err
-	}
-	return c.file(config, schema), nil
+	return named.Text(), c.Found.OrNil()
 }
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of
 // the repository.
 func (c *checker) configured(base *node) *node {
-	if c.Config == nil {
+	if c.config == nil {
 		return base
 	}
 	out, ours := base.Clone(), strings.HasPrefix(base.File, builtin.Prefix)
-	for _, name := range c.Config.Names {
-		said, has := c.Config.Get(name), out.Get(name)
+	for _, name := range c.config.Names {
+		said, has := c.config.Get(name), out.Get(name)
 		switch {
 		case said == nil || name == "pipeline":
 		case has == nil:

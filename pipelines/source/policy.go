@@ -86,11 +86,11 @@ func (s Sources) Hold(ctx context.Context, plan *pipelines.Pipeline) error {
 
 // hold gives what was found before and each demand of the policies that a finished plan does not meet, at its place in
 // whole, where that has it.
-func (c *checker) hold(ctx *cue.Context, policies []file, plan *pipelines.Pipeline, whole *node) error {
+func (c *checker) hold(policies []file, plan *pipelines.Pipeline, whole *node) error {
 	if len(policies) == 0 {
 		return nil
 	}
-	said := explicit(plan)
+	ctx, said := NewContext(), explicit(plan)
 	data, err := json.Marshal(said)
 	finished, wrong := jsonValue(ctx, data)
 	if err = cmp.Or(err, wrong); err != nil {
@@ -106,7 +106,7 @@ func (c *checker) hold(ctx *cue.Context, policies []file, plan *pipelines.Pipeli
 			c.Found = append(c.Found, wrong...)
 			continue
 		}
-		j := judgment{MistakeList: &c.MistakeList, policy: f.Name, said: said, whole: whole, paths: map[string]bool{}, told: map[string]int{}, more: map[int]int{}}
+		j := judgment{checker: c, policy: f.Name, said: said, whole: whole, paths: map[string]bool{}, told: map[string]int{}, more: map[int]int{}}
 		both := demands.Unify(finished)
 		j.added(both, said, nil)
 		errs := cueerrors.Errors(both.Validate(cue.Concrete(true)))
@@ -130,7 +130,7 @@ const noSetting = "there is no such setting"
 
 // judgment is one policy held against a plan.
 type judgment struct {
-	*MistakeList
+	*checker
 	policy string // its file
 	said   settings
 	whole  *node

@@ -24,7 +24,7 @@ func TestReference(t *testing.T) {
 		v := schema.LookupPath(cue.ParsePath(r.sections[i]))
 		fmt.Fprintf(r, "\n## %s\n\n%s\n\n| field | value | default | what it is |\n|---|---|---|---|\n",
 			strings.TrimPrefix(r.sections[i], "#"), inCode(description(v)))
-		r.fields(newShape(v).forKind(cue.StructKind).Value, "")
+		r.fields(schemaOf(v).forKind(cue.StructKind).value, "")
 	}
 	testenv.Golden(t, referencePage, r.String())
 }
@@ -82,29 +82,28 @@ func inCode(text string) string {
 // value says what may stand in a field. If that holds an object with no section of its own,
 // inner is the object, and below what leads to it.
 func (r *reference) value(v cue.Value) (words string, inner cue.Value, below string) {
-	shape := (&shape{}).child(v)
-	shape.load()
+	shape := schemaOf(v)
 	_, name := v.ReferencePath()
 	switch {
-	case shape.Constraint == "report":
+	case shape.says("constraint") == "report":
 		return "CUE that describes fields", inner, ""
-	case shape.Constraint != "":
-		return "CUE about " + r.link(map[string]string{"when": "#Facts", "skip": "#Before"}[shape.Constraint]), inner, ""
-	case name.String() != "" && shape.Kind&cue.StructKind != 0 && len(shape.patterns) == 0:
-		return strings.TrimPrefix(shape.expect+": ", ": ") + r.link(name.String()), inner, ""
-	case shape.expect != "":
-		return shape.expect, inner, ""
-	case shape.Elem != nil:
-		words, inner, below = r.value(shape.Elem.Value)
+	case shape.says("constraint") != "":
+		return "CUE about " + r.link(map[string]string{"when": "#Facts", "skip": "#Before"}[shape.says("constraint")]), inner, ""
+	case name.String() != "" && shape.kind&cue.StructKind != 0 && len(shape.patterns) == 0:
+		return strings.TrimPrefix(shape.says("expect")+": ", ": ") + r.link(name.String()), inner, ""
+	case shape.says("expect") != "":
+		return shape.says("expect"), inner, ""
+	case shape.Items != nil:
+		words, inner, below = r.value(shape.Items.value)
 		return "list: " + words, inner, "[]" + below
-	case shape.Kind&(cue.StructKind|cue.ListKind) != 0 && shape.alternatives() != nil:
+	case shape.kind&(cue.StructKind|cue.ListKind) != 0 && shape.alternatives != nil:
 		var all []string
-		for _, a := range shape.alternatives() {
-			words, inner, below = r.value(a)
+		for _, a := range shape.alternatives {
+			words, inner, below = r.value(a.value)
 			all = append(all, words)
 		}
 		return strings.Join(all, ", or "), inner, below
-	case shape.Kind == cue.StructKind:
+	case shape.kind == cue.StructKind:
 		return "object", v, ""
 	}
 	return shape.words(), inner, ""

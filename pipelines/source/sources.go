@@ -60,17 +60,17 @@ func (s Sources) names() ([]string, error) {
 
 func namesOf(files []file) (names []string) {
 	for _, f := range files {
-		names = append(names, called(f))
+		names = append(names, called(f.Name))
 	}
 	return names
 }
 
 // called is the name by which others extend a file.
-func called(f file) string {
-	if path.Dir(f.Name) == vendorPath {
-		return vendorFolder + "/" + nameOf(f.Name)
+func called(file string) string {
+	if path.Dir(file) == vendorPath {
+		return vendorFolder + "/" + nameOf(file)
 	}
-	return nameOf(f.Name)
+	return nameOf(file)
 }
 
 // files gives what can be read of a folder, in the order of the names: of the files with one name the
@@ -232,20 +232,10 @@ func (s Sources) config() (*file, error) {
 // UsualPipeline gives the pipeline that the settings of the repository name, or "".
 func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	config, err := s.config()
-	if err != nil || config == nil {
+	known, wrong := s.names()
+	if err = cmp.Or(err, wrong); err != nil || config == nil {
 		return "", err
 	}
-	r, err := s.ask(ctx, *config, request{Config: config})
-	if err != nil || r.Usual == nil {
-		return "", err
-	}
-	names, err := s.names()
-	if err != nil {
-		return "", err
-	}
-	if name, _, _ := strings.Cut(r.Usual.Message, "/"); name != pipelines.Auto && !slices.Contains(names, name) {
-		r.Usual.Message = fmt.Sprintf("no pipeline %q, %s", name, pipelines.MustBeOneOf(name, names))
-		return "", pipelines.Mistakes{*r.Usual}
-	}
-	return r.Usual.Message, nil
+	r, err := s.ask(ctx, *config, request{Config: config, Known: known})
+	return r.Usual, err
 }

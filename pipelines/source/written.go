@@ -12,7 +12,7 @@ import (
 
 // node is a value as somebody wrote it, with its place, which it keeps when pipelines are put together.
 type node struct {
-	NodePlace
+	place
 	Path   string // in its own file
 	Kind   nodeKind
 	Scalar json.RawMessage
@@ -20,12 +20,12 @@ type node struct {
 	Names  []string // of fields, in the order they were written
 	Fields map[string]*node
 
-	Label  NodePlace       // of the field's name
+	Label  place           // of the field's name
 	Schema json.RawMessage // of a report, as JSON Schema
 }
 
-// NodePlace is where something stands in a file.
-type NodePlace struct {
+// place is where something stands in a file.
+type place struct {
 	File         string
 	Line, Column int
 }
@@ -110,11 +110,9 @@ func (n *node) unset(name string) {
 // Clone returns a copy whose lists and fields can be changed. Its values are
 // shared, down to the next clone.
 func (n *node) Clone() *node {
-	c := *n
-	c.Items = slices.Clone(n.Items)
-	c.Names = slices.Clone(n.Names)
-	c.Fields = maps.Clone(n.Fields)
-	return &c
+	out := *n
+	out.Items, out.Names, out.Fields = slices.Clone(n.Items), slices.Clone(n.Names), maps.Clone(n.Fields)
+	return &out
 }
 
 // MarshalJSON gives the value without its places.
@@ -128,16 +126,9 @@ func (n *node) MarshalJSON() ([]byte, error) {
 	return n.Scalar, nil
 }
 
-// MistakeList collects what is wrong with a pipeline.
-type MistakeList struct {
-	Found  pipelines.Mistakes
-	Main   *node // the pipeline that was asked for
-	Config *node // the settings of the repository, or nil
-}
-
 // Add notes a mistake at the value that keys lead to from n, or the deepest one there is. One that shows
 // in a pipeline this one builds on is noted where that is named.
-func (m *MistakeList) Add(n *node, keys []any, format string, args ...any) {
+func (c *checker) Add(n *node, keys []any, format string, args ...any) {
 	at, next, path := n, n, n.Path
 	for _, key := range keys {
 		switch k := key.(type) {
@@ -151,20 +142,20 @@ func (m *MistakeList) Add(n *node, keys []any, format string, args ...any) {
 		}
 	}
 	message := pipelines.OneLine(fmt.Sprintf(format, args...))
-	if m.Main != nil && at.File != m.Main.File && (m.Config == nil || at.File != m.Config.File) {
-		if ext := m.Main.Get("extends"); ext != nil {
+	if c.main != nil && at.File != c.main.File && (c.config == nil || at.File != c.config.File) {
+		if ext := c.main.Get("extends"); ext != nil {
 			message += fmt.Sprintf(" (%s:%d:%d: %s)", at.File, at.Line, at.Column, path)
 			at, path = ext, ext.Path
 		}
 	}
-	m.Found = append(m.Found, pipelines.Mistake{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message})
+	c.Found = append(c.Found, pipelines.Mistake{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message})
 }
 
 // overlay puts what a file says over the pipeline it extends and returns the
 // whole. Both are left as they are.
-func (m *MistakeList) overlay(over, base *node) *node {
+func (c *checker) overlay(over, base *node) *node {
 	out := base.Clone()
-	out.NodePlace = over.NodePlace
+	out.place = over.place
 	out.unset("name")
 	out.unset("extends")
 	if nameOf(over.File) != nameOf(base.File) {
@@ -176,7 +167,7 @@ func (m *MistakeList) overlay(over, base *node) *node {
 		case v == nil || name == "replace" || name == "insert" || name == "drop":
 			// nil: there, but wrong; the others follow below
 		case name == "phases":
-			m.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
+			c.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
 		case out.Get(name) == nil:
 			out.Set(name, v)
 		case name == "protect":
@@ -195,16 +186,16 @@ func (m *MistakeList) overlay(over, base *node) *node {
 	}
 	phases = phases.Clone()
 	out.Set("phases", phases)
-	m.replace(over, phases)
-	m.insert(over, phases)
-	m.drop(over, out, phases)
+	c.replace(over, phases)
+	c.insert(over, phases)
+	c.drop(over, out, phases)
 	return out
 }
 
 // mergedNodes puts the fields of over in the place of those of base.
 func mergedNodes(base, over *node) *node {
 	out := base.Clone()
-	out.NodePlace = over.NodePlace
+	out.place = over.place
 	for _, name := range over.Names {
 		if v := over.Get(name); v != nil {
 			out.Set(name, v)
@@ -222,7 +213,7 @@ func appendedNodes(base, over *node) *node {
 
 // together adds what over says of protected paths to what base says.
 func together(base, over *node) *node {
-	out := &node{NodePlace: over.NodePlace, Path: over.Path, Kind: objectNode}
+	out := &node{place: over.place, Path: over.Path, Kind: objectNode}
 	for _, n := range []*node{base, over} {
 		for name, v := range n.Fields {
 			if was := out.Get(name); was != nil && v.Kind == listNode {
@@ -234,27 +225,27 @@ func together(base, over *node) *node {
 	return out
 }
 
-func (m *MistakeList) replace(over, phases *node) {
+func (c *checker) replace(over, phases *node) {
 	for i, r := range over.List("replace") {
-		if at := m.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
+		if at := c.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
 			phases.Items[at] = mergedNodes(phases.Items[at], r)
 			phases.Items[at].Path = r.Path
 		}
 	}
 }
 
-func (m *MistakeList) insert(over, phases *node) {
+func (c *checker) insert(over, phases *node) {
 	for i, in := range over.List("insert") {
 		after, before := in.Get("after").Text(), in.Get("before").Text()
 		if (after == "") == (before == "") {
-			m.Add(over, []any{"insert", i}, "expected one of after and before, with the name of a phase")
+			c.Add(over, []any{"insert", i}, "expected one of after and before, with the name of a phase")
 			continue
 		}
 		key, shift := "after", 1
 		if before != "" {
 			key, shift = "before", 0
 		}
-		at := m.find(over, phases, after+before, "insert", i, key)
+		at := c.find(over, phases, after+before, "insert", i, key)
 		if phase := in.Get("phase"); at >= 0 && phase != nil {
 			phases.Items = slices.Insert(phases.Items, at+shift, phase)
 		}
@@ -262,10 +253,10 @@ func (m *MistakeList) insert(over, phases *node) {
 }
 
 // drop takes phases out, and with them whatever cannot be without them.
-func (m *MistakeList) drop(over, out, phases *node) {
+func (c *checker) drop(over, out, phases *node) {
 	var gone []string
 	for i, d := range over.List("drop") {
-		if at := m.find(over, phases, d.Text(), "drop", i); at >= 0 {
+		if at := c.find(over, phases, d.Text(), "drop", i); at >= 0 {
 			phases.Items = slices.Delete(phases.Items, at, at+1)
 			gone = append(gone, d.Text())
 		}
@@ -308,7 +299,7 @@ func (n *node) strip(name string, gone []string) {
 }
 
 // find returns the index of the phase of that name, or -1 and notes it.
-func (m *MistakeList) find(over, phases *node, name string, keys ...any) int {
+func (c *checker) find(over, phases *node, name string, keys ...any) int {
 	var names []string
 	for i, p := range phases.Items {
 		if p.Get("name").Text() == name {
@@ -317,7 +308,7 @@ func (m *MistakeList) find(over, phases *node, name string, keys ...any) int {
 		names = append(names, p.Get("name").Text())
 	}
 	if name != "" { // else the name itself is wrong
-		m.Add(over, keys, "no phase %q in %q, %s", name, over.Get("extends").Text(), pipelines.MustBeOneOf(name, names))
+		c.Add(over, keys, "no phase %q in %q, %s", name, over.Get("extends").Text(), pipelines.MustBeOneOf(name, names))
 	}
 	return -1
 }

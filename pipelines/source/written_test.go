@@ -19,7 +19,7 @@ func from(t *testing.T, file, text string) *node {
 	var build func(v any, path string) *node
 	build = func(v any, path string) *node {
 		line++
-		n := &node{NodePlace: NodePlace{file, line, 1}, Path: path}
+		n := &node{place: place{file, line, 1}, Path: path}
 		switch v := v.(type) {
 		case []any:
 			n.Kind = listNode
@@ -51,7 +51,7 @@ func from(t *testing.T, file, text string) *node {
 func TestPlacesOfMistakes(t *testing.T) {
 	base := from(t, "builtin:full", `{"phases": [{"name": "plan"}]}`)
 	own := from(t, "own.yaml", `{"extends": "full", "rules": [{"after": "plan"}]}`)
-	m := MistakeList{Main: own}
+	m := checker{main: own}
 	m.Add(own, []any{"rules", 0, "then", "drop"}, "missing %s", "that")
 	m.Add(base, []any{"phases", 0, "goal"}, "is wrong")
 	want := []pipelines.Mistake{
@@ -74,7 +74,7 @@ func TestOverlay(t *testing.T) {
 	base := from(t, "builtin:full", `{"budget": {"usd": 1, "time": "1h"}, "phases": [{"name": "plan", "goal": "a"}, {"name": "code", "needs": ["plan"]}, {"name": "tell", "needs": ["code"]}], "rules": [{"after": "tell"}], "select": {}}`)
 	over := from(t, "own.yaml", `{"extends": "full", "budget": {"usd": 2}, "replace": [{"name": "plan", "goal": "b"}], "drop": ["tell"], "insert": [{"after": "code", "phase": {"name": "look"}}]}`)
 	before := jsonOf(t, base)
-	var m MistakeList
+	var m checker
 	got := jsonOf(t, m.overlay(over, base))
 	want := `{"budget":{"time":"1h","usd":2},"extends":"full","phases":[{"goal":"b","name":"plan"},{"name":"code","needs":["plan"]},{"name":"look"}],"rules":[]}`
 	if got != want || len(m.Found) > 0 {

@@ -17,21 +17,19 @@ func of(t *testing.T, text string) cue.Value {
 }
 
 func TestFields(t *testing.T) {
-	s := newShape(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
-	s.load()
+	s := schemaOf(of(t, `#x: {name: string, goal?: string @also(aim), {[=~"^x-"]: int}}`))
 	if len(s.Required) != 1 || s.Required[0] != "name" {
 		t.Errorf("required: %q", s.Required)
 	}
 	for name, want := range map[string]string{"name": "text", "x-1": "a whole number"} {
-		if f := s.Field(name); f == nil || f.words() != want {
+		if f := s.field(name); f == nil || f.words() != want {
 			t.Errorf("%s: %v, want %q", name, f, want)
 		}
 	}
-	if f := s.Field("nmae"); f != nil {
+	if f := s.field("nmae"); f != nil {
 		t.Errorf("there is a field nmae: %s", f.words())
 	}
-	closed := newShape(of(t, `#x: {name: string, goal?: string @also(aim)}`))
-	closed.load()
+	closed := schemaOf(of(t, `#x: {name: string, goal?: string @also(aim)}`))
 	for name, want := range map[string]string{"nmae": `unknown field, did you mean "name"?`, "aim": `unknown field, did you mean "goal"?`} {
 		if got := closed.unknown(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -46,7 +44,7 @@ func TestQuotedTypes(t *testing.T) {
 		`{"properties": {"risk": {"enum": ["low"]}}}`:                                  " ",
 		`null`: " ",
 	} {
-		var s Schema
+		var s schema
 		testenv.Must(t, json.Unmarshal([]byte(report), &s))
 		if field, word := s.quotedType(""); field+" "+word != want {
 			t.Errorf("%s: %s %s, want %s", report, field, word, want)
