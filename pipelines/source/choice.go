@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -39,94 +40,76 @@ type chosen struct {
 // Choose finds the pipeline of an issue and says why it is that one: the one that is named, else that
 // of a label such as "reprise:fix", of a select in the repository, of the repository's settings, or of a
 // built-in select. A mistake in one that is asked is an error: to leave it out would choose another.
-func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (chosen, error) {
+func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (c chosen, err error) {
 	load := func(name string, why metadata.Reason) (chosen, error) {
 		p, err := Load(ctx, s, name)
 		return chosen{Plan: p, Why: why}, err
 	}
+	because := func(code, name string) metadata.Reason { return metadata.Because(code, "name", strconv.Quote(name)) }
 	if s.Path != "" {
 		return load(named, metadata.Because("chosen_file", "file", s.Path))
 	}
 	files, _, err := s.files(repoFolder)
 	if err != nil {
-		return chosen{}, err
+		return c, err
 	}
-	own := namesOf(files)
-	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
+	names := namesOf(files) // of those that are asked whether they want the issue
+	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(names, name) }
 	if named != "" && !isAuto(named) {
-		return load(named, metadata.Because("chosen_name", "name", strconv.Quote(named)))
+		return load(named, because("chosen_name", named))
 	}
-	auto := named != ""
 	label, err := labelled(issue.Labels)
 	if err != nil {
-		return chosen{}, err
+		return c, err
 	}
-	if name := strings.TrimPrefix(label, labelPrefix); isAuto(name) {
-		auto = true
-	} else if name != "" && !auto {
-		c, err := load(name, hasLabel(label))
-		if err != nil {
-			return chosen{}, fmt.Errorf("label %q: %w", label, err)
+	if name := strings.TrimPrefix(label, labelPrefix); named == "" && name != "" && !isAuto(name) {
+		if c, err = load(name, hasLabel(label)); err != nil {
+			err = fmt.Errorf("label %q: %w", label, err)
 		}
-		return c, nil
+		return c, err
 	}
 	usual, err := s.UsualPipeline(ctx)
 	if err != nil {
-		return chosen{}, err
+		return c, err
 	}
-	if auto || isAuto(usual) {
+	if named != "" || label != "" || usual == "" || isAuto(usual) { // else the usual one takes what those of the repository leave
 		usual = ""
-	}
-	return ask(ctx, s, issue, own, usual)
-}
-
-// ask asks the pipelines whether they want the issue: those of the repository alone if
-// its settings name a usual one, which takes what is left.
-func ask(ctx context.Context, s Sources, issue ChoiceIssue, own []string, usual string) (chosen, error) {
-	names := own
-	if usual == "" {
-		var err error
 		if names, err = s.names(); err != nil {
-			return chosen{}, err
+			return c, err
 		}
 	}
 	unheld := s // what a policy refuses does not stand in the way of the others
 	unheld.unheld = true
 	for _, name := range names {
-		loaded, err := Load(ctx, unheld, name)
+		p, err := Load(ctx, unheld, name)
 		if err != nil {
-			return chosen{}, err
+			return c, err
 		}
-		if match := matchesChoice(loaded.Select, issue); match != "" {
-			loaded, err = Load(ctx, s, name)
-			return chosen{Plan: loaded, Why: metadata.Because("chosen_by", "match", match, "name", strconv.Quote(name))}, err
+		if match := matchesChoice(p.Select, issue); match != "" {
+			return load(name, metadata.Because("chosen_by", "match", match, "name", strconv.Quote(name)))
 		}
 	}
 	if usual != "" {
-		p, err := Load(ctx, s, usual)
-		return chosen{Plan: p, Why: metadata.Because("chosen_usual", "name", strconv.Quote(usual))}, err
+		return load(usual, because("chosen_usual", usual))
 	}
-	p, err := Load(ctx, s, fallback)
-	return chosen{p, metadata.Because("chosen_open", "name", strconv.Quote(fallback)), true}, err
+	c, err = load(fallback, because("chosen_open", fallback))
+	c.Open = true
+	return c, err
 }
 
 // labelled returns the label that names a pipeline, or "".
 func labelled(labels []string) (string, error) {
 	var found []string
 	for _, l := range labels {
-		if len(l) > len(labelPrefix) && strings.EqualFold(l[:len(labelPrefix)], labelPrefix) {
-			found = append(found, labelPrefix+strings.ToLower(l[len(labelPrefix):]))
+		if l = strings.ToLower(l); len(l) > len(labelPrefix) && strings.HasPrefix(l, labelPrefix) {
+			found = append(found, l)
 		}
 	}
 	slices.Sort(found)
-	switch found = slices.Compact(found); len(found) {
-	case 0:
-		return "", nil
-	case 1:
-		return found[0], nil
-	default:
+	if found = slices.Compact(found); len(found) > 1 {
 		return "", fmt.Errorf("the labels %s each name a pipeline; keep one of them", strings.Join(found, " and "))
 	}
+	return strings.Join(found, ""), nil
 }
 
 func hasLabel(label string) metadata.Reason {
@@ -166,13 +149,10 @@ type Judgment struct {
 }
 
 // judged are the words of a judgment. The first of each are what a rehearsal says.
-var judged = []struct {
-	field string
-	words []string
-}{
-	{"kind", []string{"feature", "fix", "refactor", "test", "audit"}},
-	{"size", []string{"small", "medium", "large"}},
-	{"risk", []string{"low", "medium", "high"}},
+var judged = map[string][]string{
+	"kind": {"feature", "fix", "refactor", "test", "audit"},
+	"size": {"small", "medium", "large"},
+	"risk": {"low", "medium", "high"},
 }
 
 // ChoiceRules says in English how a judgment leads to a pipeline, and how it adjusts that.
@@ -217,12 +197,14 @@ func (j Judgment) Pipeline() string {
 
 // JudgmentSchema is the JSON Schema of a judgment.
 func JudgmentSchema() json.RawMessage {
-	var fields []string
-	for _, f := range judged {
-		words, _ := json.Marshal(f.words) // they always encode
-		fields = append(fields, fmt.Sprintf(`%q:{"enum":%s,"type":"string"}`, f.field, words))
+	properties := map[string]any{}
+	for field, words := range judged {
+		properties[field] = map[string]any{"type": "string", "enum": words}
 	}
-	return json.RawMessage(`{"additionalProperties":false,"properties":{` + strings.Join(fields, ",") + `},"required":["kind","size","risk"],"type":"object"}`)
+	data, _ := json.Marshal(map[string]any{ // it always encodes
+		"type": "object", "properties": properties, "required": []string{"kind", "size", "risk"}, "additionalProperties": false,
+	})
+	return data
 }
 
 // ParseJudgment reads a judgment. The error names every field that is not one of its words, and
@@ -231,16 +213,16 @@ func ParseJudgment(data []byte) (j Judgment, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&j); err != nil {
-		return Judgment{}, fmt.Errorf("the answer is not an object with kind, size and risk alone")
+		return Judgment{}, errors.New("the answer is not an object with kind, size and risk alone")
 	}
 	var wrong []string
-	for i, value := range []string{j.Kind, j.Size, j.Risk} {
-		if f := judged[i]; !slices.Contains(f.words, value) {
-			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", f.field, strings.Join(f.words, ", ")))
+	for _, said := range [][]string{{"kind", j.Kind}, {"size", j.Size}, {"risk", j.Risk}} {
+		if words := judged[said[0]]; !slices.Contains(words, said[1]) {
+			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", said[0], strings.Join(words, ", ")))
 		}
 	}
 	if len(wrong) > 0 {
-		return Judgment{}, fmt.Errorf("%s", strings.Join(wrong, "; "))
+		return Judgment{}, errors.New(strings.Join(wrong, "; "))
 	}
 	return j, nil
 }

@@ -12,9 +12,9 @@ import (
 // Every judgment leads to a built-in pipeline, and more size or risk never to a shorter
 // way.
 func TestEveryJudgmentLeadsSomewhere(t *testing.T) {
-	for _, kind := range judged[0].words {
-		for i, size := range judged[1].words {
-			for k, risk := range judged[2].words {
+	for _, kind := range judged["kind"] {
+		for i, size := range judged["size"] {
+			for k, risk := range judged["risk"] {
 				got := Judgment{kind, size, risk}.Pipeline()
 				if !slices.Contains(builtin.Names(), got) {
 					t.Errorf("%s %s %s: %s is not built in", kind, size, risk, got)
