@@ -87,9 +87,6 @@ func (s Sources) Hold(ctx context.Context, plan *pipelines.Pipeline) error {
 // hold gives what was found before and each demand of the policies that a finished plan does not meet, at its place in
 // whole, where that has it.
 func (c *checker) hold(policies []file, plan *pipelines.Pipeline, whole *node) error {
-	if len(policies) == 0 {
-		return nil
-	}
 	ctx, said := NewContext(), explicit(plan)
 	data, err := json.Marshal(said)
 	finished, wrong := jsonValue(ctx, data)
@@ -106,7 +103,7 @@ func (c *checker) hold(policies []file, plan *pipelines.Pipeline, whole *node) e
 			c.Found = append(c.Found, wrong...)
 			continue
 		}
-		j := judgment{checker: c, policy: f.Name, said: said, whole: whole, paths: map[string]bool{}, told: map[string]int{}, more: map[int]int{}}
+		j := judgment{checker: c, policy: f.Name, said: said, whole: whole, paths: map[string]bool{}, alike: map[string]*alike{}}
 		both := demands.Unify(finished)
 		j.added(both, said, nil)
 		errs := cueerrors.Errors(both.Validate(cue.Concrete(true)))
@@ -114,12 +111,14 @@ func (c *checker) hold(policies []file, plan *pipelines.Pipeline, whole *node) e
 			return cmp.Compare(j.place(b).Line(), 0) - cmp.Compare(j.place(a).Line(), 0)
 		})
 		for _, e := range errs {
-			if len(j.told) == 0 || !strings.Contains(e.Error(), "in empty disjunction") { // each of them is told by itself
+			if len(j.alike) == 0 || !strings.Contains(e.Error(), "in empty disjunction") { // each of them is told by itself
 				j.note(e.Path(), messageOf(e), j.place(e))
 			}
 		}
-		for at, n := range j.more {
-			c.Found[at].Message += fmt.Sprintf("; and %d more like this", n)
+		for _, a := range j.alike {
+			if a.more > 0 {
+				c.Found[a.at].Message += fmt.Sprintf("; and %d more like this", a.more)
+			}
 		}
 	}
 	return c.Found.OrNil()
@@ -134,37 +133,37 @@ type judgment struct {
 	policy string // its file
 	said   settings
 	whole  *node
-	paths  map[string]bool // that were noted
-	told   map[string]int  // the mistake in Found that stands for all of one place of the policy
-	more   map[int]int     // how many others it stands for
+	paths  map[string]bool   // that were noted
+	alike  map[string]*alike // by the place of the policy
 }
+
+// alike is the mistake in Found that stands for all of its kind, and how many others it stands for.
+type alike struct{ at, more int }
 
 // place is where the policy says what an error is about; its line is 0 if that is not known.
 func (j *judgment) place(e cueerrors.Error) token.Pos {
-	for _, p := range cueerrors.Positions(e) {
-		if p.Filename() == j.policy {
-			return p
-		}
+	positions := cueerrors.Positions(e)
+	if i := slices.IndexFunc(positions, func(p token.Pos) bool { return p.Filename() == j.policy }); i >= 0 {
+		return positions[i]
 	}
 	return token.NoPos
 }
 
 // note notes what is wrong at a path of the plan: once, and one for all that one place of the policy is about.
 func (j *judgment) note(path []string, message string, at token.Pos) {
-	where := pathOf(path)
+	where, key, closed := pathOf(path), at.String(), message == "field not allowed"
 	if j.paths[where] {
 		return
 	}
 	j.paths[where] = true
-	key, closed := at.String(), message == "field not allowed"
 	if !at.IsValid() && !closed {
 		key = message + where
 	}
-	if of, known := j.told[key]; known {
-		j.more[of]++
+	if a := j.alike[key]; a != nil {
+		a.more++
 		return
 	}
-	j.told[key] = len(j.Found)
+	j.alike[key] = &alike{at: len(j.Found)}
 	if closed {
 		message += " where the policy has no ... at the end of the object"
 	}
@@ -182,11 +181,9 @@ func (j *judgment) note(path []string, message string, at token.Pos) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#") {
 			break // the pipeline has no such place
 		}
-		name = strings.Trim(name, `"`)
+		keys = append(keys, strings.Trim(name, `"`))
 		if n, err := strconv.Atoi(name); err == nil {
-			keys = append(keys, n)
-		} else {
-			keys = append(keys, name)
+			keys[len(keys)-1] = n
 		}
 	}
 	by := j.policy
@@ -208,8 +205,8 @@ func (j *judgment) added(both cue.Value, said any, path []string) {
 		return
 	}
 	entries, fixed := said.(settings)
-	if !fixed {
-		entries, _ = said.(map[string]any)
+	if others, is := said.(map[string]any); is {
+		entries = others
 	}
 	if entries == nil { // it is one value
 		return
@@ -257,7 +254,11 @@ func (s settings) MarshalJSON() ([]byte, error) {
 // explicit gives a plan as policies are held against it: as it is frozen, but with the steps of a phase below steps,
 // and with every default that lets more happen than nothing would.
 func explicit(plan *pipelines.Pipeline) settings {
-	out := settingsOf(*plan)
+	out, agents, reached := settingsOf(*plan), map[string]any{}, pipelines.Network{Closed: true}
+	reach := func(n pipelines.Network) { // all that some step or command reaches of the outside
+		reached.Closed = reached.Closed && n.Closed
+		reached.Allow = append(reached.Allow, n.Allow...)
+	}
 	budget := settingsOf(plan.Budget)
 	budget["seconds"] = int(time.Duration(plan.Budget.Time).Seconds()) // which can be compared
 	for name, v := range budget {
@@ -265,14 +266,12 @@ func explicit(plan *pipelines.Pipeline) settings {
 			budget[name] = "unlimited" // where 0 would pass for little
 		}
 	}
-	agents := map[string]any{}
 	for name, a := range plan.Agents {
 		a.Access = cmp.Or(a.Access, pipelines.AccessTree)
 		agents[name] = settingsOf(a)
 	}
-	var reached []pipelines.Network
 	for _, s := range plan.Setup {
-		reached = append(reached, s.Network)
+		reach(s.Network)
 	}
 	for name, list := range map[string][]pipelines.Phase{"phases": plan.Phases, "spare": plan.Spare} {
 		all := []any{}
@@ -282,37 +281,30 @@ func explicit(plan *pipelines.Pipeline) settings {
 			of["steps"] = settings{"execute": of["execute"], "review": of["review"], "revise": of["revise"]}
 			of["review"] = !ph.NoReview
 			all = append(all, of)
-			reached = append(reached, ph.Execute.Network, ph.Review.Network, ph.Revise.Network)
+			for _, s := range []pipelines.Step{ph.Execute, ph.Review, ph.Revise} {
+				reach(s.Network)
+			}
 			for _, c := range ph.Checks {
-				reached = append(reached, c.Network)
+				reach(c.Network)
 			}
 		}
 		out[name] = all
 	}
+	if !reached.Closed {
+		reached = pipelines.Network{}
+	}
+	slices.Sort(reached.Allow)
+	reached.Allow = slices.Compact(reached.Allow)
 	ci := settingsOf(plan.CI)
 	wait, fixes := plan.CI.Most()
 	ci["wait"], ci["fixes"] = text.Time(wait), fixes
 	if plan.CI.Required == nil {
 		ci["required"] = "all"
 	}
-	out["budget"], out["agents"], out["network"], out["ci"] = budget, agents, widest(reached), ci
+	out["budget"], out["agents"], out["network"], out["ci"] = budget, agents, reached, ci
 	out["jobs"] = max(1, plan.Jobs)
 	out["update"] = cmp.Or(plan.Update, "before-ready")
 	out["finish"] = cmp.Or(plan.Finish, "remove")
-	return out
-}
-
-// widest is what some of the networks reach, of the outside.
-func widest(all []pipelines.Network) pipelines.Network {
-	out := pipelines.Network{Closed: true}
-	for _, n := range all {
-		if !n.Closed {
-			return pipelines.Network{}
-		}
-		out.Allow = append(out.Allow, n.Allow...)
-	}
-	slices.Sort(out.Allow)
-	out.Allow = slices.Compact(out.Allow)
 	return out
 }
 
@@ -329,27 +321,26 @@ func spelled(v reflect.Value) any {
 		return spelled(v.Elem())
 	case reflect.Slice:
 		out := []any{}
-		for i := range v.Len() {
-			out = append(out, spelled(v.Index(i)))
+		for _, item := range v.Seq2() {
+			out = append(out, spelled(item))
 		}
 		return out
 	case reflect.Map:
 		out := map[string]any{}
-		for it := v.MapRange(); it.Next(); {
-			out[it.Key().String()] = spelled(it.Value())
+		for key, value := range v.Seq2() {
+			out[key.String()] = spelled(value)
 		}
 		return out
 	case reflect.Struct:
 		out := settings{}
-		for i := range v.NumField() {
-			field := v.Field(i)
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			_, network := field.Interface().(pipelines.Network)
+		for field, value := range v.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			_, network := value.Interface().(pipelines.Network)
 			switch {
-			case name == "": // an embedded one
-				maps.Copy(out, spelled(field).(settings))
-			case network || !field.IsZero():
-				out[name] = spelled(field)
+			case field.Anonymous:
+				maps.Copy(out, spelled(value).(settings))
+			case network || !value.IsZero():
+				out[name] = spelled(value)
 			default:
 				out[name] = nil
 			}
