@@ -52,7 +52,7 @@ func (c *checker) typed(v cue.Value, s *schema, n *node) *node {
 	}
 	v, _ = v.Default()
 	kind := v.IncompleteKind()
-	s = s.forKind(kind)
+	s = s.alternative(v, c.loose)
 	switch {
 	case kind == cue.BottomKind:
 		for _, e := range translate(cmp.Or(v.Err(), errors.New("not a value")), n.File) {
@@ -312,6 +312,7 @@ var forms = map[string]func(c *checker, n *node){
 	"host":     eachText(pipelines.BadHost),
 	"address":  eachText(pipelines.BadAddress),
 	"artifact": eachText(pipelines.BadArtifact),
+	"document": eachText(pipelines.BadDocument),
 	"once": func(c *checker, n *node) {
 		c.repeated(n, n.Items, "%q again")
 	},

@@ -23,8 +23,8 @@ type checks struct {
 }
 
 // consistent checks a pipeline as a whole.
-func (of *checker) consistent(n *node, d *draft) {
-	c := checks{of, d, slices.Concat(d.Phases, d.Spare), slices.Concat(n.List("phases"), n.List("spare")), pipelines.NamesOf(d.Phases)}
+func (c checks) consistent(n *node) {
+	d := c.d
 	for i, p := range d.Open {
 		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
 			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
@@ -44,10 +44,9 @@ func (of *checker) consistent(n *node, d *draft) {
 	} else if len(d.Phases) == 0 && n.Get("phases") != nil {
 		c.Add(n, []any{"phases"}, "no phases, expected at least one")
 	}
-	seen, places := map[string]string{}, c.insertions()
 	for i := range c.all {
-		c.phase(i, seen)
-		c.needs(i, places)
+		c.phase(i)
+		c.needs(i)
 	}
 	for preset, phases := range d.Presets {
 		if len(phases) == 0 {
@@ -57,11 +56,8 @@ func (of *checker) consistent(n *node, d *draft) {
 			c.known(n, p, c.names, "no phase %q", "presets", preset, i)
 		}
 	}
-	for phase, name := range d.Documents {
+	for phase := range d.Documents {
 		c.known(n, phase, c.names, "no phase %q", "given", phase)
-		if why := pipelines.BadDocument(name); why != "" {
-			c.Add(n, []any{"given", phase}, "%q %s", name, why)
-		}
 	}
 	for i := range d.Rules {
 		c.rule(n.Get("rules").item(i), &d.Rules[i])
@@ -80,13 +76,11 @@ func (c checks) agent(n *node, name string, keys ...any) {
 	c.known(n, name, slices.Collect(maps.Keys(c.d.Agents)), "no agent %q", keys...)
 }
 
-// phase checks one phase by itself; seen has the places of the names so far.
-func (c checks) phase(i int, seen map[string]string) {
+// phase checks one phase by itself.
+func (c checks) phase(i int) {
 	n, p := c.nodes[i], &c.all[i]
-	if first, ok := seen[p.Name]; ok {
-		c.Add(n, []any{"name"}, "%q is already the name of %s", p.Name, first)
-	} else if p.Name != "" {
-		seen[p.Name] = n.Path
+	if first := slices.Index(pipelines.NamesOf(c.all), p.Name); first < i && p.Name != "" {
+		c.Add(n, []any{"name"}, "%q is already the name of %s", p.Name, c.nodes[first].Path)
 	}
 	if p.MustChange && p.Access != pipelines.AccessTree {
 		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
@@ -157,9 +151,9 @@ func (c checks) equipped(said *node, agent string) {
 }
 
 // needs checks that a phase only builds on what comes before it, and a spare one on what comes before it is inserted.
-func (c checks) needs(i int, places map[string]insertion) {
+func (c checks) needs(i int) {
 	n, p, spare := c.nodes[i], c.all[i], i >= len(c.names)
-	first, inserted := places[p.Name]
+	rule, after := c.inserted(p.Name)
 	for j, need := range p.Needs {
 		at, k := []any{"needs", j}, slices.Index(c.names, need)
 		switch {
@@ -167,9 +161,9 @@ func (c checks) needs(i int, places map[string]insertion) {
 			// wrong already, or said twice, which does no harm
 		case k < 0:
 			c.known(n, need, slices.DeleteFunc(slices.Clone(c.names), func(n string) bool { return n == p.Name }), "no phase %q", at...)
-		case spare && inserted && k > first.at:
+		case spare && rule >= 0 && k > after:
 			c.Add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
-				need, first.rule, p.Name, c.d.Rules[first.rule].After, need)
+				need, rule, p.Name, c.d.Rules[rule].After, need)
 		case spare:
 		case k == i:
 			c.Add(n, at, "%q needs itself", need)
@@ -179,6 +173,25 @@ func (c checks) needs(i int, places map[string]insertion) {
 			c.Add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down, or take the need out", need, need, p.Name)
 		}
 	}
+}
+
+// inserted gives the rule that inserts a spare phase first, or -1, and the index of the phase that it follows then. It
+// may come after another spare one, but for those that come after it.
+func (c checks) inserted(name string, later ...string) (rule, at int) {
+	rule, at = -1, len(c.names)
+	for i, r := range c.d.Rules {
+		if r.Then.Insert != name || name == "" || slices.Contains(later, name) {
+			continue
+		}
+		before, after := i, slices.Index(c.names, r.After)
+		if after < 0 {
+			before, after = c.inserted(r.After, append(later, name)...)
+		}
+		if before >= 0 && after < at {
+			rule, at = i, after
+		}
+	}
+	return rule, at
 }
 
 // earlier checks that the phases which skip_if of one asks about come before it, and report
@@ -200,35 +213,6 @@ func (c checks) earlier(when *node, phase string) {
 		}
 		c.asks(asked.Get(name), when.Text(), []cue.Selector{cue.Str("phases"), cue.Str(name)}, &c.all[slices.Index(all, name)])
 	}
-}
-
-// insertion is where a spare phase comes in first.
-type insertion struct {
-	at   int // index of the phase that it follows, or of the one that its spare phase follows
-	rule int // index of the rule that inserts it there
-}
-
-// insertions gives, by its name, where each spare phase comes in first. A rule
-// may insert one after another spare phase; what no rule inserts has no place.
-func (c checks) insertions() map[string]insertion {
-	places := map[string]insertion{}
-	for changed := true; changed; {
-		changed = false
-		for i, r := range c.d.Rules {
-			at, placed := slices.Index(c.names, r.After), true
-			if at < 0 {
-				var after insertion
-				after, placed = places[r.After]
-				at = after.at
-			}
-			now, has := places[r.Then.Insert]
-			if name := r.Then.Insert; name != "" && placed && (!has || at < now.at) {
-				places[name] = insertion{at, i}
-				changed = true
-			}
-		}
-	}
-	return places
 }
 
 // rule checks that a rule speaks of phases and facts that there are. What every phase has, the schema has seen to.

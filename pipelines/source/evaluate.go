@@ -122,7 +122,7 @@ func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, 
 	if err != nil {
 		return nil, err
 	}
-	c.consistent(whole, d)
+	checks{c, d, slices.Concat(d.Phases, d.Spare), slices.Concat(whole.List("phases"), whole.List("spare")), pipelines.NamesOf(d.Phases)}.consistent(whole)
 	if err := c.Found.OrNil(); err != nil {
 		return nil, err
 	}
@@ -195,18 +195,10 @@ func (c *checker) configured(base *node) *node {
 	for _, name := range c.config.Names {
 		said, has := c.config.Get(name), out.Get(name)
 		switch {
-		case said == nil || name == "pipeline":
-		case has == nil:
-			out.Set(name, said)
-		case name == "protect":
-			out.Set(name, together(said, has))
-		case name == "hooks":
-			out.Set(name, appendedNodes(has, said))
-		case ours && said.Kind == objectNode && has.Kind == objectNode && name != "network":
-			out.Set(name, mergedNodes(has, said))
-		case ours:
-			out.Set(name, said)
-		case said.Kind == objectNode && has.Kind == objectNode && name == "budget":
+		case name == "pipeline":
+		case ours || has == nil || name == "protect" || name == "hooks":
+			out.put(name, said)
+		case name == "budget" && said != nil:
 			out.Set(name, mergedNodes(said, has))
 		}
 	}

@@ -24,7 +24,9 @@ func TestReference(t *testing.T) {
 		v := schema.LookupPath(cue.ParsePath(r.sections[i]))
 		fmt.Fprintf(r, "\n## %s\n\n%s\n\n| field | value | default | what it is |\n|---|---|---|---|\n",
 			strings.TrimPrefix(r.sections[i], "#"), inCode(description(v)))
-		r.fields(schemaOf(v).forKind(cue.StructKind).value, "")
+		for _, a := range append(schemaOf(v).alternatives, schemaOf(v)) {
+			r.fields(a.value, "")
+		}
 	}
 	testenv.Golden(t, referencePage, r.String())
 }

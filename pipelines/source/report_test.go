@@ -107,6 +107,19 @@ func TestCheckReport(t *testing.T) {
 	}
 }
 
+// Of alternatives that are objects, the one that fits counts.
+func TestReportAlternatives(t *testing.T) {
+	const report = `x: [...{kind: "a", n: int} | {kind: "b", m: int}]`
+	for value, want := range map[string]string{
+		`{"x": [{"kind": "b", "m": 2}, {"kind": "a", "n": 1}]}`: "",
+		`{"x": [{"kind": "a", "n": "1"}]}`:                      `x[0].n: got "1", expected a whole number`,
+	} {
+		if got := said(checkReport(report, []byte(value))); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}
+
 // said is what an error says; nothing if there is none.
 func said(err error) string {
 	if err == nil {

@@ -262,15 +262,19 @@ func (s *schema) words() string {
 	return kind
 }
 
-// forKind gives the alternative that is an object or a list where the value is one, so
-// that each mistake within it has its place.
-func (s *schema) forKind(kind cue.Kind) *schema {
-	for _, a := range s.alternatives {
-		if (kind == cue.StructKind || kind == cue.ListKind) && a.kind == kind {
-			return a
+// alternative gives the one that an object or a list is held against, so that each mistake within it has its place: one
+// that it fits, or else the first of its kind.
+func (s *schema) alternative(v cue.Value, loose bool) *schema {
+	of := s
+	for _, a := range slices.Backward(s.alternatives) {
+		if a.kind != v.IncompleteKind() || a.kind != cue.StructKind && a.kind != cue.ListKind {
+			continue
+		}
+		if of = a; a.value.Unify(v).Validate(cue.Concrete(!loose)) == nil {
+			break
 		}
 	}
-	return s
+	return of
 }
 
 // kindWords names the kinds of values.

@@ -162,22 +162,17 @@ func (c *checker) overlay(over, base *node) *node {
 		out.unset("select") // else both would want the same issues
 	}
 	for _, name := range over.Names {
-		v := over.Get(name)
-		switch {
-		case v == nil || name == "replace" || name == "insert" || name == "drop":
-			// nil: there, but wrong; the others follow below
-		case name == "phases":
-			c.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
-		case out.Get(name) == nil:
-			out.Set(name, v)
-		case name == "protect":
-			out.Set(name, together(out.Get(name), v))
-		case name == "spare" || name == "rules":
-			out.Set(name, appendedNodes(out.Get(name), v))
-		case v.Kind == objectNode && name != "network": // which is one of several kinds
-			out.Set(name, mergedNodes(out.Get(name), v))
+		switch name {
+		case "replace", "insert", "drop": // these follow below
+		case "phases":
+			if v := over.Get(name); v != nil {
+				c.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
+			}
+		case "hooks":
+			out.unset(name)
+			fallthrough
 		default:
-			out.Set(name, v)
+			out.put(name, over.Get(name))
 		}
 	}
 	phases := base.Get("phases")
@@ -190,6 +185,24 @@ func (c *checker) overlay(over, base *node) *node {
 	c.insert(over, phases)
 	c.drop(over, out, phases)
 	return out
+}
+
+// put puts what is said of a field over what n has of it, or adds it; nil: it is wrong.
+func (n *node) put(name string, said *node) {
+	has := n.Get(name)
+	switch {
+	case said == nil:
+	case has == nil:
+		n.Set(name, said)
+	case name == "protect":
+		n.Set(name, together(has, said))
+	case name == "spare" || name == "rules" || name == "hooks":
+		n.Set(name, appendedNodes(has, said))
+	case said.Kind == objectNode && has.Kind == objectNode && name != "network": // which is one of several kinds
+		n.Set(name, mergedNodes(has, said))
+	default:
+		n.Set(name, said)
+	}
 }
 
 // mergedNodes puts the fields of over in the place of those of base.
