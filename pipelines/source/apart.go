@@ -69,9 +69,9 @@ func answer(req request) (r response) {
 	// person to see a stack trace.
 	defer func() {
 		if cause := recover(); cause != nil {
-			r = response{Failure: fmt.Sprintf("CUE cannot evaluate this: %v", cause)}
-			if len(req.Files) > 0 {
-				r = response{Mistakes: pipelines.Mistakes{{File: req.Files[0].Name, Message: pipelines.OneLine(r.Failure)}}}
+			why := pipelines.OneLine(fmt.Sprintf("CUE cannot evaluate this: %v", cause))
+			if r = (response{Failure: why}); len(req.Files) > 0 {
+				r = response{Mistakes: pipelines.Mistakes{{File: req.Files[0].Name, Message: why}}}
 			}
 		}
 	}()

@@ -56,8 +56,8 @@ const (
 )
 
 // complete reads a pipeline from its nodes and fills in every default. Values that break the schema are not among them.
-// Without agents of its own it has the usual ones. The source is what people know its file by.
-func complete(n *node, agents bool, source string) (*draft, error) {
+// Without agents of its own it has the usual ones.
+func complete(n *node, agents bool) (*draft, error) {
 	d := &draft{}
 	d.Language, d.Baseline = "en", true
 	d.Budget = pipelines.Budget{USD: 10, Time: pipelines.Duration(2 * time.Hour), Attempts: 60}
@@ -77,7 +77,7 @@ func complete(n *node, agents bool, source string) (*draft, error) {
 		maps.Copy(all, d.Agents)
 		d.Agents = all
 	}
-	d.Name, d.Source = cmp.Or(d.Name, nameOf(n.File)), source
+	d.Name, d.Source = cmp.Or(d.Name, nameOf(n.File)), n.File
 	d.Limits.Files, d.Limits.Bytes = d.Limits.Most() // a frozen pipeline says what counts
 	d.Protect, d.Open = d.Protection.Paths, d.Protection.Open
 	d.KeepTranscripts, d.Update, d.Documents = d.Transcripts.Keep, d.Base.Update, d.Artifacts
@@ -93,14 +93,13 @@ func complete(n *node, agents bool, source string) (*draft, error) {
 			s.Network = valueOr(d.Network, pipelines.Network{})
 		}
 	}
-	hasChecks := false
 	for i, node := range slices.Concat(n.List("phases"), n.List("spare")) {
 		ph, wrong := d.phase(i, node)
 		list := &d.Phases
 		if i >= len(n.List("phases")) {
 			list = &d.Spare
 		}
-		*list, err, hasChecks = append(*list, ph), cmp.Or(err, wrong), hasChecks || len(ph.Checks) > 0
+		*list, err = append(*list, ph), cmp.Or(err, wrong)
 	}
 	for i := range d.Rules {
 		then := &d.Rules[i].Then
@@ -112,7 +111,7 @@ func complete(n *node, agents bool, source string) (*draft, error) {
 		}
 	}
 	d.TakeJobs()
-	d.Baseline = d.Baseline && hasChecks
+	d.Baseline = d.Baseline && slices.ContainsFunc(slices.Concat(d.Phases, d.Spare), func(ph pipelines.Phase) bool { return len(ph.Checks) > 0 })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.File, err)
 	}
@@ -129,35 +128,32 @@ func nameOf(file string) string {
 // writer is the agent that executes and revises unless a phase says otherwise;
 // "" if the author has to choose.
 func (d *draft) writer() string {
-	if d.Defaults.Agent != "" {
-		return d.Defaults.Agent
-	}
-	if _, ok := d.Agents["writer"]; ok {
+	if _, usual := d.Agents["writer"]; d.Defaults.Agent == "" && usual {
 		return "writer"
 	}
-	if names := slices.Sorted(maps.Keys(d.Agents)); len(names) == 1 {
+	if names := slices.Collect(maps.Keys(d.Agents)); d.Defaults.Agent == "" && len(names) == 1 {
 		return names[0]
 	}
-	return ""
+	return d.Defaults.Agent
 }
 
-// reviewer is the agent that reviews what writer wrote: another one, if there is.
+// reviewer is the agent that reviews what writer wrote: another one, if there is, and then one of another vendor.
 func (d *draft) reviewer(writer string) string {
 	if d.Defaults.Reviewer != "" {
 		return d.Defaults.Reviewer
 	}
-	if _, ok := d.Agents["reviewer"]; ok && writer != "reviewer" {
-		return "reviewer"
+	worse := func(name string) int {
+		switch {
+		case name == writer:
+			return 3
+		case name == "reviewer":
+			return 0
+		case d.Agents[name].Use != d.Agents[writer].Use:
+			return 1
+		}
+		return 2
 	}
-	names := slices.Sorted(maps.Keys(d.Agents))
-	otherVendor := func(n string) bool { return d.Agents[n].Use != d.Agents[writer].Use }
-	if i := slices.IndexFunc(names, otherVendor); i >= 0 {
-		return names[i]
-	}
-	if i := slices.IndexFunc(names, func(n string) bool { return n != writer }); i >= 0 {
-		return names[i]
-	}
-	return writer
+	return slices.MinFunc(append(slices.Sorted(maps.Keys(d.Agents)), writer), func(a, b string) int { return worse(a) - worse(b) })
 }
 
 // phase completes the phase at index i, which numbers its folder.

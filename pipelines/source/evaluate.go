@@ -82,15 +82,15 @@ func base(files []file, chain []*node, name string) (file, string) {
 		full = vendorFolder + "/" + name
 	}
 	read := func(f file) bool { return slices.ContainsFunc(chain, func(n *node) bool { return n.File == f.Name }) }
-	found, err := findBuiltin(name)
-	if i := slices.Index(namesOf(files), full); i >= 0 && (err != nil || !read(files[i])) {
-		found, err = files[i], nil
+	found, err := find(full, files)
+	if own, none := find(name, nil); none == nil && (err != nil || read(found)) {
+		found, err = own, nil
 	}
 	switch {
 	case len(chain) == maxChain:
 		return file{}, fmt.Sprintf("more than %d pipelines build on one another", maxChain)
 	case err != nil:
-		return file{}, (&UnknownError{Name: name, Known: append(namesOf(files), builtin.Names()...)}).Error()
+		return file{}, err.Error()
 	case read(found):
 		return file{}, fmt.Sprintf("%q in turn builds on this one", name)
 	}
@@ -111,14 +111,14 @@ func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, 
 		whole = c.overlay(over, whole)
 	}
 	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
-		looksBack, err := findBuiltin(builtin.Reflect)
+		looksBack, err := find(builtin.Reflect, nil)
 		if err != nil {
 			return nil, err
 		}
 		whole.Set("phases", appendedNodes(phases, c.read(looksBack, "#Pipeline").Get("phases")))
 	}
 	agents := last.Get("agents")
-	d, err := complete(whole, agents != nil && len(agents.Names) > 0, c.main.File)
+	d, err := complete(whole, agents != nil && len(agents.Names) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +128,6 @@ func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, 
 	}
 	d.Origins = origins(whole)
 	return &d.Pipeline, c.hold(policies, &d.Pipeline, whole)
-}
-
-func findBuiltin(name string) (file, error) {
-	text, ok := builtin.Text(name)
-	if !ok {
-		return file{}, &UnknownError{Name: name, Known: builtin.Names()}
-	}
-	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
 }
 
 // Document is a file of values that fits a schema. It knows where each stands.

@@ -144,6 +144,18 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no pipeline %q, %s", e.Name, pipelines.MustBeOneOf(e.Name, e.Known))
 }
 
+// find gives the file of that name, or else what is built in.
+func find(name string, files []file) (file, error) {
+	if i := slices.Index(namesOf(files), name); i >= 0 {
+		return files[i], nil
+	}
+	text, ok := builtin.Text(name)
+	if !ok {
+		return file{}, &UnknownError{Name: name, Known: append(namesOf(files), builtin.Names()...)}
+	}
+	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
+}
+
 // IsFile reports whether a file in the folder of pipelines is one of them, and
 // gives the name by which it is asked for.
 func IsFile(name string) (pipeline string, ok bool) {
@@ -160,20 +172,13 @@ func Load(ctx context.Context, s Sources, name string) (*pipelines.Pipeline, err
 	if err = cmp.Or(err, wrong); err != nil {
 		return nil, err
 	}
-	var first file
-	if i := slices.Index(namesOf(files), name); s.Path != "" {
+	first, err := find(name, files)
+	if s.Path != "" {
 		first, err = readPath(s.Path)
-	} else if i >= 0 {
-		first = files[i]
-	} else if first, err = findBuiltin(name); err != nil {
-		err = &UnknownError{Name: name, Known: append(namesOf(files), builtin.Names()...)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	config, err := s.config()
+	config, bad := s.config()
 	policies, wrong := s.policies()
-	if err = cmp.Or(err, wrong); err != nil {
+	if err = cmp.Or(err, bad, wrong); err != nil {
 		return nil, err
 	}
 	r, err := s.ask(ctx, first, request{Files: slices.Concat([]file{first}, files, others), Config: config, Policies: policies})

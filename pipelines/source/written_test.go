@@ -92,7 +92,7 @@ func TestOverlay(t *testing.T) {
 func TestComplete(t *testing.T) {
 	n := from(t, ".github/reprise/pipelines/fix.yaml", `{"phases": [{"name": "plan", "report": "a: string"}]}`)
 	n.Get("phases").item(0).Get("report").Schema = json.RawMessage(`{"type":"object"}`)
-	d, err := complete(n, false, n.File)
+	d, err := complete(n, false)
 	if err != nil || d.Name != "fix" || string(d.Phases[0].ReportSchema) != `{"type":"object"}` {
 		t.Errorf("%+v (%v)", d, err)
 	}
