@@ -42,16 +42,13 @@ func (l *library) build(f file) (cue.Value, pipelines.Mistakes) {
 		return v, found
 	}
 	err := v.Validate()
-	if err == nil {
-		return v, nil
-	}
 	found = translate(err, f.Name)
 	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
 		for i := range found {
 			found[i].Path = "" // found before there were values: it lacks the indices
 		}
 	}
-	return cue.Value{}, found
+	return v, found
 }
 
 // value is build without asking whether the values agree.
@@ -69,12 +66,17 @@ func (l *library) value(f file) (cue.Value, pipelines.Mistakes) {
 	return l.evaluate("", tree), nil
 }
 
-// unreadable says why a file could not be decoded.
+// unreadable says why a file could not be decoded. The line of a mistake in YAML is the first up to which its reader
+// comes to the same end as with the whole text.
 func (f file) unreadable(err error) pipelines.Mistakes {
-	if f.ending() == ".yaml" || f.ending() == ".yml" {
-		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
-			return pipelines.Mistakes{wrong}
-		}
+	text := yamlLines(f.Text)
+	if wrong := syntaxError(text); f.isYAML() && wrong != "" {
+		lines := strings.SplitAfter(text, "\n")
+		n := sort.Search(len(lines)-1, func(i int) bool { return syntaxError(strings.Join(lines[:i+1], "")) == wrong })
+		line := strings.TrimRight(lines[n], "\n")
+		column := len(line) - len(strings.TrimLeft(line, " \t")) + 1
+		message := pipelines.OneLine(itsLine.ReplaceAllString(wrong, ""))
+		return pipelines.Mistakes{{File: f.Name, Line: n + 1, Column: column, Message: message + yamlHint(message, line)}}
 	}
 	found := translate(err, f.Name)
 	for i, m := range found {
@@ -85,9 +87,12 @@ func (f file) unreadable(err error) pipelines.Mistakes {
 	return found
 }
 
+// itsLine is how the reader of YAML begins a message.
+var itsLine = regexp.MustCompile(`^line [^:]*: `)
+
 // twice finds what only CUE may have several times: a field of one object, also in JSON, which is YAML; and the document.
 func (f file) twice() (found pipelines.Mistakes) {
-	if !slices.Contains([]string{".yaml", ".yml", ".json"}, f.ending()) {
+	if !f.isYAML() && f.ending() != ".json" {
 		return nil
 	}
 	add := func(line int, message string) {
@@ -118,6 +123,9 @@ func (f file) ending() string {
 	}
 	return f.Or
 }
+
+// isYAML reports whether a file is written in YAML.
+func (f file) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
 
 // decode gives the syntax tree of a file, with the positions of its own text.
 func decode(f file) (*ast.File, error) {
@@ -150,7 +158,10 @@ func alone(expr ast.Expr) *ast.File {
 func translate(err error, name string) (found pipelines.Mistakes) {
 	for _, e := range errors.Errors(err) {
 		m := pipelines.Mistake{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
-		takeLine(&m)
+		if at := fileAndLine.FindStringSubmatch(strings.TrimPrefix(m.Message, name)); at != nil {
+			m.Line, _ = strconv.Atoi(at[1]) // 0 if it has none
+			m.Column, m.Message = min(m.Line, 1), at[2]
+		}
 		for _, p := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
 			if p.Filename() == name && p.IsValid() {
 				m.Line, m.Column = p.Line(), p.Column()
@@ -176,19 +187,8 @@ func messageOf(e errors.Error) string {
 	return pipelines.OneLine(fmt.Sprintf(format, args...))
 }
 
-// takeLine takes file and line out of the message, where YAML's reader puts them.
-func takeLine(e *pipelines.Mistake) {
-	rest, ok := strings.CutPrefix(e.Message, e.File+":")
-	if !ok {
-		return
-	}
-	if number, message, ok := strings.Cut(rest, ": "); ok {
-		if line, err := strconv.Atoi(number); err == nil {
-			e.Line, e.Column, rest = line, 1, message
-		}
-	}
-	e.Message = strings.TrimSpace(rest)
-}
+// fileAndLine is what YAML's reader puts in front of a message, behind the name of the file.
+var fileAndLine = regexp.MustCompile(`^:(?:([0-9]+):)? (.*)$`)
 
 // pathOf writes a path of CUE as the mistakes do.
 func pathOf(selectors []string) (p string) {
@@ -219,24 +219,6 @@ func outsized(tree ast.Node) (found errors.Error) {
 		return true
 	}, nil)
 	return found
-}
-
-// misread gives the mistake that keeps a text from being YAML; false if it is YAML. Its line is the first
-// up to which the reader comes to the same end as with the whole text.
-func misread(name, text string) (pipelines.Mistake, bool) {
-	wrong := syntaxError(text)
-	if wrong == "" {
-		return pipelines.Mistake{}, false
-	}
-	lines := strings.SplitAfter(text, "\n")
-	n := sort.Search(len(lines)-1, func(i int) bool { return syntaxError(strings.Join(lines[:i+1], "")) == wrong })
-	line := strings.TrimRight(lines[n], "\n")
-	column := len(line) - len(strings.TrimLeft(line, " \t")) + 1
-	message := wrong
-	if place, rest, ok := strings.Cut(wrong, ": "); ok && strings.HasPrefix(place, "line ") {
-		message = rest
-	}
-	return pipelines.Mistake{File: name, Line: n + 1, Column: column, Message: pipelines.OneLine(message) + yamlHint(message, line)}, true
 }
 
 // syntaxError is what the reader of YAML says of a text; "" if nothing.
