@@ -39,7 +39,7 @@ func (c *checker) walk(v cue.Value, s *schema, n *node) *node {
 		form(c, n)
 	}
 	if as := s.says("as"); n != nil && as != "" && n.Kind != objectNode {
-		n = &node{place: n.place, Path: n.Path, Label: n.Label, Kind: objectNode, Names: []string{as}, Fields: map[string]*node{as: n}}
+		n = &node{place: n.place, Path: n.Path, Label: n.Label, Kind: objectNode, Fields: map[string]*node{as: n}}
 	}
 	return n
 }
@@ -114,17 +114,13 @@ func (c *checker) object(v cue.Value, s *schema, n *node) *node {
 			c.Add(child, nil, "%s", s.unknown(name))
 			continue
 		}
-		if child = c.walk(it.Value(), field, child); child != nil {
-			n.Set(name, child)
-		} else {
-			n.Names = append(n.Names, name) // it is there, though wrong
+		if len(n.Fields) == 0 && v.Pos().Filename() == "" {
+			n.place = child.Label // TOML's tables have no place of their own
 		}
-	}
-	if len(n.Names) > 0 && n.Get(n.Names[0]) != nil && v.Pos().Filename() == "" {
-		n.place = n.Get(n.Names[0]).Label // TOML's tables have no place of their own
+		n.Fields[name] = c.walk(it.Value(), field, child)
 	}
 	for _, name := range s.Required {
-		if !c.loose && !slices.Contains(n.Names, name) {
+		if !c.loose && !n.wrote(name) {
 			c.Add(n, []any{name}, "missing, expected %s", s.Properties[name].words())
 		}
 	}
@@ -211,7 +207,7 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 		if asked == nil {
 			return nil
 		}
-		n.Names, n.Fields = asked.Names, asked.Fields
+		n.Fields = asked.Fields
 	}
 	n.Kind = scalarNode
 	n.Scalar, _ = json.Marshal(text) // a string always has a JSON form

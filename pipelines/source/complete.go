@@ -216,7 +216,7 @@ func (d *draft) step(phase *node, access pipelines.Access, name, agent string, o
 		but = append(but, "model") // it belongs to the other agent
 	}
 	for _, field := range append(but, "access", "network") {
-		said.unset(field)
+		delete(said.Fields, field)
 	}
 	err := cmp.Or(said.decode(&s), own.decode(&s), own.decode(&may))
 	if name == "review" {

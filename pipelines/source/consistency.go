@@ -39,7 +39,7 @@ func (c checks) consistent(n *node) {
 	if d.writer() == "" && len(agents) > 0 {
 		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(agents, ", "))
 	}
-	if len(d.Phases) == 0 && !slices.Contains(n.Names, "phases") {
+	if len(d.Phases) == 0 && !n.wrote("phases") {
 		c.Add(n, []any{"phases"}, "missing, expected a list of at least one phase")
 	} else if len(d.Phases) == 0 && n.Get("phases") != nil {
 		c.Add(n, []any{"phases"}, "no phases, expected at least one")
@@ -206,7 +206,7 @@ func (c checks) earlier(when *node, phase string) {
 	if at := slices.Index(c.names, phase); at >= 0 {
 		before = slices.Concat(all[:at], all[len(c.names):])
 	}
-	for _, name := range asked.Names {
+	for name := range asked.Fields {
 		if !slices.Contains(before, name) {
 			c.Add(asked, []any{name}, "no phase %q before %q, %s", name, phase, pipelines.MustBeOneOf(name, before))
 			continue
@@ -227,8 +227,8 @@ func (c checks) rule(n *node, r *pipelines.Rule) {
 	if then == nil {
 		return
 	}
-	if len(then.Names) != 1 {
-		c.Add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", cmp.Or(strings.Join(then.Names, " and "), "nothing"))
+	if len(then.Fields) != 1 {
+		c.Add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", cmp.Or(strings.Join(slices.Sorted(maps.Keys(then.Fields)), " and "), "nothing"))
 	}
 	done, ahead := c.names, c.names // a spare phase may come anywhere
 	if at < len(c.names) {
@@ -283,7 +283,7 @@ func (c checks) asks(when *node, text string, keys []cue.Selector, p *pipelines.
 		for _, check := range p.Checks {
 			names = append(names, check.Name)
 		}
-		for _, name := range asked.Names {
+		for name := range asked.Fields {
 			if !slices.Contains(names, name) {
 				c.Add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, pipelines.MustBeOneOf(name, names))
 			}

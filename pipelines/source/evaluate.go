@@ -62,7 +62,7 @@ func evaluate(req request) (*pipelines.Pipeline, error) {
 		chain = append(chain, n)
 		extends := n.Get("extends")
 		switch {
-		case !slices.Contains(n.Names, "extends"):
+		case !n.wrote("extends"):
 			return c.resolve(chain, req.Policies)
 		case extends == nil: // it is wrong
 			return nil, c.Found.OrNil()
@@ -115,10 +115,10 @@ func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, 
 		if err != nil {
 			return nil, err
 		}
-		whole.Set("phases", appendedNodes(phases, c.read(looksBack, "#Pipeline").Get("phases")))
+		whole.Fields["phases"] = appendedNodes(phases, c.read(looksBack, "#Pipeline").Get("phases"))
 	}
 	agents := last.Get("agents")
-	d, err := complete(whole, agents != nil && len(agents.Names) > 0)
+	d, err := complete(whole, agents != nil && len(agents.Fields) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 func (d *Document) Decode(into any) error { return d.root.decode(into) }
 
 // Wrote reports whether a field is written, be it right or wrong.
-func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.Names, field) }
+func (d *Document) Wrote(field string) bool { return d.root.wrote(field) }
 
 // Wrong notes a mistake that the schema cannot see, at the value that keys lead
 // to: names of fields and indices of items.
@@ -184,14 +184,14 @@ func (c *checker) configured(base *node) *node {
 		return base
 	}
 	out, ours := base.Clone(), strings.HasPrefix(base.File, builtin.Prefix)
-	for _, name := range c.config.Names {
-		said, has := c.config.Get(name), out.Get(name)
+	for name, said := range c.config.Fields {
+		has := out.Get(name)
 		switch {
 		case name == "pipeline":
 		case ours || has == nil || name == "protect" || name == "hooks":
 			out.put(name, said)
 		case name == "budget" && said != nil:
-			out.Set(name, mergedNodes(said, has))
+			out.Fields[name] = mergedNodes(said, has)
 		}
 	}
 	return out

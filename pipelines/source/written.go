@@ -17,8 +17,7 @@ type node struct {
 	Kind   nodeKind
 	Scalar json.RawMessage
 	Items  []*node
-	Names  []string // of fields, in the order they were written
-	Fields map[string]*node
+	Fields map[string]*node // nil: it is written, but wrong
 
 	Label  place           // of the field's name
 	Schema json.RawMessage // of a report, as JSON Schema
@@ -58,7 +57,7 @@ func (n *node) item(i int) *node {
 
 // down gives the value at a path below n, or the deepest one on the way that there is.
 func (n *node) down(path string) *node {
-	for _, field := range n.Fields {
+	for _, field := range n.right() {
 		if path == field.Path || strings.HasPrefix(path, field.Path+".") {
 			return field.down(path)
 		}
@@ -79,7 +78,14 @@ func (n *node) fieldNames() []string {
 	if n == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(n.Fields))
+	return slices.Sorted(maps.Keys(n.right()))
+}
+
+// right gives the fields that are right.
+func (n *node) right() map[string]*node {
+	out := maps.Clone(n.Fields)
+	maps.DeleteFunc(out, func(_ string, field *node) bool { return field == nil })
+	return out
 }
 
 // Text returns the string that n holds, or "".
@@ -90,28 +96,17 @@ func (n *node) Text() (s string) {
 	return s
 }
 
-// Set puts a field in, over one of the same name.
-func (n *node) Set(name string, v *node) {
-	if n.Fields == nil {
-		n.Fields = map[string]*node{}
-	}
-	if _, ok := n.Fields[name]; !ok {
-		n.Names = append(n.Names, name)
-	}
-	n.Fields[name] = v
-}
-
-// unset takes a field out.
-func (n *node) unset(name string) {
-	delete(n.Fields, name)
-	n.Names = slices.DeleteFunc(n.Names, func(s string) bool { return s == name })
+// wrote reports whether a field is written, be it right or wrong.
+func (n *node) wrote(name string) bool {
+	_, there := n.Fields[name]
+	return there
 }
 
 // Clone returns a copy whose lists and fields can be changed. Its values are
 // shared, down to the next clone.
 func (n *node) Clone() *node {
 	out := *n
-	out.Items, out.Names, out.Fields = slices.Clone(n.Items), slices.Clone(n.Names), maps.Clone(n.Fields)
+	out.Items, out.Fields = slices.Clone(n.Items), maps.Clone(n.Fields)
 	return &out
 }
 
@@ -121,7 +116,7 @@ func (n *node) MarshalJSON() ([]byte, error) {
 	case listNode:
 		return json.Marshal(append([]*node{}, n.Items...))
 	case objectNode:
-		return json.Marshal(n.Fields)
+		return json.Marshal(n.right())
 	}
 	return n.Scalar, nil
 }
@@ -156,23 +151,23 @@ func (c *checker) Add(n *node, keys []any, format string, args ...any) {
 func (c *checker) overlay(over, base *node) *node {
 	out := base.Clone()
 	out.place = over.place
-	out.unset("name")
-	out.unset("extends")
+	delete(out.Fields, "name")
+	delete(out.Fields, "extends")
 	if nameOf(over.File) != nameOf(base.File) {
-		out.unset("select") // else both would want the same issues
+		delete(out.Fields, "select") // else both would want the same issues
 	}
-	for _, name := range over.Names {
+	for name, v := range over.Fields {
 		switch name {
 		case "replace", "insert", "drop": // these follow below
 		case "phases":
-			if v := over.Get(name); v != nil {
+			if v != nil {
 				c.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
 			}
 		case "hooks":
-			out.unset(name)
+			delete(out.Fields, name)
 			fallthrough
 		default:
-			out.put(name, over.Get(name))
+			out.put(name, v)
 		}
 	}
 	phases := base.Get("phases")
@@ -180,7 +175,7 @@ func (c *checker) overlay(over, base *node) *node {
 		return out
 	}
 	phases = phases.Clone()
-	out.Set("phases", phases)
+	out.Fields["phases"] = phases
 	c.replace(over, phases)
 	c.insert(over, phases)
 	c.drop(over, out, phases)
@@ -193,15 +188,15 @@ func (n *node) put(name string, said *node) {
 	switch {
 	case said == nil:
 	case has == nil:
-		n.Set(name, said)
+		n.Fields[name] = said
 	case name == "protect":
-		n.Set(name, together(has, said))
+		n.Fields[name] = together(has, said)
 	case name == "spare" || name == "rules" || name == "hooks":
-		n.Set(name, appendedNodes(has, said))
+		n.Fields[name] = appendedNodes(has, said)
 	case said.Kind == objectNode && has.Kind == objectNode && name != "network": // which is one of several kinds
-		n.Set(name, mergedNodes(has, said))
+		n.Fields[name] = mergedNodes(has, said)
 	default:
-		n.Set(name, said)
+		n.Fields[name] = said
 	}
 }
 
@@ -209,11 +204,7 @@ func (n *node) put(name string, said *node) {
 func mergedNodes(base, over *node) *node {
 	out := base.Clone()
 	out.place = over.place
-	for _, name := range over.Names {
-		if v := over.Get(name); v != nil {
-			out.Set(name, v)
-		}
-	}
+	maps.Copy(out.Fields, over.right())
 	return out
 }
 
@@ -226,13 +217,13 @@ func appendedNodes(base, over *node) *node {
 
 // together adds what over says of protected paths to what base says.
 func together(base, over *node) *node {
-	out := &node{place: over.place, Path: over.Path, Kind: objectNode}
+	out := &node{place: over.place, Path: over.Path, Kind: objectNode, Fields: map[string]*node{}}
 	for _, n := range []*node{base, over} {
-		for name, v := range n.Fields {
+		for name, v := range n.right() {
 			if was := out.Get(name); was != nil && v.Kind == listNode {
 				v = appendedNodes(was, v)
 			}
-			out.Set(name, v)
+			out.Fields[name] = v
 		}
 	}
 	return out
@@ -283,17 +274,17 @@ func (c *checker) drop(over, out, phases *node) {
 	}
 	if presets := out.Get("presets"); presets != nil {
 		presets = presets.Clone()
-		out.Set("presets", presets)
-		for _, name := range slices.Clone(presets.Names) {
+		out.Fields["presets"] = presets
+		for name := range presets.Fields {
 			presets.strip(name, gone)
 			if len(presets.List(name)) == 0 {
-				presets.unset(name)
+				delete(presets.Fields, name)
 			}
 		}
 	}
 	if rules := out.Get("rules"); rules != nil {
 		rules = rules.Clone()
-		out.Set("rules", rules)
+		out.Fields["rules"] = rules
 		rules.Items = slices.DeleteFunc(rules.Items, func(r *node) bool {
 			return slices.Contains(gone, r.Get("after").Text()) ||
 				slices.Contains(gone, r.Get("then").Get("rollback").Get("to").Text())
@@ -308,7 +299,7 @@ func (n *node) strip(name string, gone []string) {
 	}
 	l := n.Get(name).Clone()
 	l.Items = slices.DeleteFunc(l.Items, func(item *node) bool { return slices.Contains(gone, item.Text()) })
-	n.Set(name, l)
+	n.Fields[name] = l
 }
 
 // find returns the index of the phase of that name, or -1 and notes it.

@@ -34,7 +34,7 @@ func from(t *testing.T, file, text string) *node {
 			}
 			slices.Sort(names)
 			for _, name := range names {
-				n.Set(name, build(v[name], pipelines.JoinPath(path, name)))
+				n.Fields[name] = build(v[name], pipelines.JoinPath(path, name))
 			}
 		default:
 			data, err := json.Marshal(v)
