@@ -78,9 +78,9 @@ func (a Access) AtMost(limit Access) Access {
 // Network is what a program may reach of the network. The zero value is all of
 // it. As JSON it is "open", "model", or an object with allow and listen.
 type Network struct {
-	Closed bool     // only the models that agents work with, and what Allow lists
-	Allow  []string // hosts: as host, host:port, or with a leading "*." for all below a domain
-	Listen bool     // it may have servers of its own on loopback
+	Closed bool     `json:"-"`                // only the models that agents work with, and what Allow lists
+	Allow  []string `json:"allow,omitempty"`  // hosts: as host, host:port, or with a leading "*." for all below a domain
+	Listen bool     `json:"listen,omitempty"` // it may have servers of its own on loopback
 }
 
 // The words for it.
@@ -89,11 +89,8 @@ const (
 	modelNetwork = "model"
 )
 
-// fields are those of the object.
-type fields struct {
-	Allow  []string `json:"allow,omitempty"`
-	Listen bool     `json:"listen,omitempty"`
-}
+// object is the form with its fields.
+type object Network
 
 // MarshalJSON gives the shortest form.
 func (n Network) MarshalJSON() ([]byte, error) {
@@ -103,7 +100,7 @@ func (n Network) MarshalJSON() ([]byte, error) {
 	case len(n.Allow) == 0 && !n.Listen:
 		return json.Marshal(modelNetwork)
 	}
-	return json.Marshal(fields{n.Allow, n.Listen})
+	return json.Marshal(object(n))
 }
 
 // UnmarshalJSON reads any form.
@@ -113,12 +110,8 @@ func (n *Network) UnmarshalJSON(data []byte) error {
 		*n = Network{Closed: word != openNetwork}
 		return nil
 	}
-	var f fields
-	if err := json.Unmarshal(data, &f); err != nil {
-		return err
-	}
-	*n = Network{Closed: true, Allow: f.Allow, Listen: f.Listen}
-	return nil
+	*n = Network{Closed: true}
+	return json.Unmarshal(data, (*object)(n))
 }
 
 // String is the form for people: "open", "model", or what else may be reached.

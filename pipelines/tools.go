@@ -165,99 +165,87 @@ func entriesOf(entries []string, name, sign string) (out []string) {
 	return out
 }
 
-// toolMistake is what is wrong, and the keys that lead there from the agent.
-type toolMistake struct {
-	Keys []any
-	Why  string
-}
-
 // programs are those that take what a Set has.
 func programs() []string { return []string{"claude", "codex"} }
 
 // TakesCommand reports whether the program of an agent is the one that its command names.
 func TakesCommand(use string) bool { return use == "command" || use == "acp" }
 
-// WrongTools says all that is wrong with what an agent is given, in order. That it has the right form is known.
-func WrongTools(a Agent) []toolMistake {
-	w := &wrong{agent: a}
+// WrongTools notes all that is wrong with what an agent is given, in order, with the keys that lead there from the agent.
+// That it has the right form is known.
+func WrongTools(a Agent, note func(why string, keys ...any)) {
+	w := wrong{a, note}
 	switch {
 	case TakesCommand(a.Use) && len(a.Command) == 0:
-		w.add(fmt.Sprintf("missing, expected the program that use: %q runs", a.Use), "command")
+		note(fmt.Sprintf("missing, expected the program that use: %q runs", a.Use), "command")
 	case !TakesCommand(a.Use) && len(a.Command) > 0:
-		w.add(fmt.Sprintf("only for use: \"command\" and \"acp\"; this agent uses %q", a.Use), "command")
+		note(fmt.Sprintf("only for use: \"command\" and \"acp\"; this agent uses %q", a.Use), "command")
 	}
 	if a.CallUSD != nil && a.Use != "command" {
-		w.add(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
+		note(fmt.Sprintf("only for use: \"command\"; this agent uses %q", a.Use), "call_usd")
 	}
 	for i, name := range a.Env {
 		if why := WithheldFromAll(name); why != "" && name != "" {
-			w.add(name+": "+why, "env", i)
+			note(name+": "+why, "env", i)
 		}
 	}
-	if !slices.Contains(programs(), a.Use) {
-		w.unknown()
-		return w.found
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
-		w.server(name, a.MCP[name])
-	}
-	w.chosen()
-	w.args()
-	return w.found
-}
-
-// WrongToolsFor says what is wrong with the tools and the effort that a phase or a step names for an agent.
-func WrongToolsFor(a Agent, c ToolChoice, effort string) []toolMistake {
-	w := &wrong{agent: Agent{Use: a.Use, ToolSet: ToolSet{Tools: c, Effort: effort}}}
-	if !slices.Contains(programs(), a.Use) {
-		w.unknown()
-		return w.found
-	}
-	w.agent.MCP = a.MCP
-	w.chosen()
-	return w.found
-}
-
-func (w *wrong) chosen() {
-	w.choice(w.agent.Tools.Allow, "allow")
-	w.choice(w.agent.Tools.Deny, "deny")
-	if w.agent.Use == "codex" && w.agent.Effort == "max" {
-		w.add(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
+	if w.chosen() {
+		for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
+			w.server(name, a.MCP[name])
+		}
+		w.args()
 	}
 }
 
+// WrongToolsFor notes what is wrong with the tools and the effort that a phase or a step names for an agent.
+func WrongToolsFor(a Agent, c ToolChoice, effort string, note func(why string, keys ...any)) {
+	said := Agent{Use: a.Use, ToolSet: ToolSet{Tools: c, Effort: effort}}
+	if slices.Contains(programs(), a.Use) {
+		said.MCP = a.MCP
+	}
+	wrong{said, note}.chosen()
+}
+
+// wrong notes what is wrong with an agent.
 type wrong struct {
 	agent Agent
-	found []toolMistake
+	note  func(why string, keys ...any)
 }
 
-func (w *wrong) add(why string, keys ...any) { w.found = append(w.found, toolMistake{keys, why}) }
-
-// unknown notes what a program does not take at all.
-func (w *wrong) unknown() {
+// chosen notes what is wrong with tools and effort, or all that a program does not take at all; then it is false.
+func (w wrong) chosen() bool {
 	a := w.agent
+	if slices.Contains(programs(), a.Use) {
+		w.choice(a.Tools.Allow, "allow")
+		w.choice(a.Tools.Deny, "deny")
+		if a.Use == "codex" && a.Effort == "max" {
+			w.note(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
+		}
+		return true
+	}
 	for i, given := range []bool{len(a.Args) > 0, a.Effort != "", len(a.MCP) > 0, len(a.Tools.Allow)+len(a.Tools.Deny) > 0} {
 		if field := []string{"args", "effort", "mcp", "tools"}[i]; given && a.Use != "" {
-			w.add(fmt.Sprintf("agent %s does not take %s; only %s do", a.Use, field, strings.Join(programs(), " and ")), field)
+			w.note(fmt.Sprintf("agent %s does not take %s; only %s do", a.Use, field, strings.Join(programs(), " and ")), field)
 		}
 	}
+	return false
 }
 
-func (w *wrong) server(name string, s ToolServer) {
+func (w wrong) server(name string, s ToolServer) {
 	switch {
 	case name == Hands || strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
-		w.add("no good name: it is not that of the server of reviewers, and has no two _ in a row and none at its end", "mcp", name)
+		w.note("no good name: it is not that of the server of reviewers, and has no two _ in a row and none at its end", "mcp", name)
 	case (s.Command == "") == (s.URL == ""):
-		w.add("expected one of command, a program of MCP, and url, the address of a server", "mcp", name)
+		w.note("expected one of command, a program of MCP, and url, the address of a server", "mcp", name)
 	case s.Command != "" && len(s.Headers) > 0:
-		w.add("only for a server with url; a command has env", "mcp", name, "headers")
+		w.note("only for a server with url; a command has env", "mcp", name, "headers")
 	case s.URL != "" && len(s.Args)+len(s.Env) > 0:
-		w.add("only for a server with command; one with url has headers", "mcp", name, map[bool]string{true: "args", false: "env"}[len(s.Args) > 0])
+		w.note("only for a server with command; one with url has headers", "mcp", name, map[bool]string{true: "args", false: "env"}[len(s.Args) > 0])
 	}
 	for field, texts := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
 			if why := badValue(field, key, texts[key]); why != "" {
-				w.add(why, "mcp", name, field, key)
+				w.note(why, "mcp", name, field, key)
 			}
 		}
 	}
@@ -287,10 +275,10 @@ func badValue(field, key, text string) string {
 }
 
 // choice checks entries that name tools.
-func (w *wrong) choice(entries []string, list string) {
+func (w wrong) choice(entries []string, list string) {
 	for i, e := range entries {
 		if why := w.badTool(e); e != "" && why != "" {
-			w.add(fmt.Sprintf("%q %s", e, why), "tools", list, i)
+			w.note(fmt.Sprintf("%q %s", e, why), "tools", list, i)
 		}
 	}
 }
@@ -299,7 +287,7 @@ func (w *wrong) choice(entries []string, list string) {
 func ownTools() []string { return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"} }
 
 // badTool says why an entry names no tool, or "".
-func (w *wrong) badTool(e string) string {
+func (w wrong) badTool(e string) string {
 	server, tool, one := strings.Cut(e, ".")
 	if _, known := w.agent.MCP[server]; known && (!one || toolName().MatchString(tool)) {
 		return ""
@@ -341,7 +329,7 @@ var letThrough = map[string]struct {
 }
 
 // args notes each argument that is not let through. A value may stand behind = or follow by itself.
-func (w *wrong) args() {
+func (w wrong) args() {
 	may := letThrough[w.agent.Use]
 	for i, all := 0, w.agent.Args; i < len(all); i++ {
 		at, given := i, all[i]
@@ -350,7 +338,7 @@ func (w *wrong) args() {
 			given += "=" + all[i]
 		}
 		if !may.form().MatchString(given) {
-			w.add(fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected %s", given, may.expected), "args", at)
+			w.note(fmt.Sprintf("%q could open the sandbox or change what reprise relies on, expected %s", given, may.expected), "args", at)
 		}
 	}
 }

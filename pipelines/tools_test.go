@@ -93,9 +93,7 @@ func TestArguments(t *testing.T) {
 		{"codex", []string{"-c", "model_verbosity=\"low\"\nsandbox_mode=\"x\"", "-cmodel_verbosity=1"}, []int{0, 2}},
 	} {
 		var got []int
-		for _, m := range WrongTools(Agent{Use: tt.use, ToolSet: ToolSet{Args: tt.args}}) {
-			got = append(got, m.Keys[1].(int))
-		}
+		WrongTools(Agent{Use: tt.use, ToolSet: ToolSet{Args: tt.args}}, func(_ string, keys ...any) { got = append(got, keys[1].(int)) })
 		if diff := cmp.Diff(tt.wrong, got); diff != "" {
 			t.Errorf("%s %q (-want +got):\n%s", tt.use, tt.args, diff)
 		}
@@ -108,12 +106,7 @@ func TestNothingWrong(t *testing.T) {
 		"mcp": {"own": {"command": "./tools/book", "env": {"A": "env:ONE", "LEVEL": "debug"}}, "web": {"url": "http://localhost:8080/mcp", "headers": {"Authorization": "Bearer env:ONE"}}},
 		"tools": {"allow": ["own", "web.look_up"]}, "effort": "xhigh"
 	}`)
-	for _, use := range []string{"claude", "codex"} {
-		if wrong := WrongTools(Agent{Use: use, ToolSet: s}); len(wrong) > 0 {
-			t.Errorf("%s: %v", use, wrong)
-		}
-	}
-	if wrong := WrongTools(Agent{Use: "gemini"}); len(wrong) > 0 {
-		t.Errorf("an agent that is given nothing: %v", wrong)
+	for _, a := range []Agent{{Use: "claude", ToolSet: s}, {Use: "codex", ToolSet: s}, {Use: "gemini"}} {
+		WrongTools(a, func(why string, keys ...any) { t.Errorf("%s: %v: %s", a.Use, keys, why) })
 	}
 }

@@ -60,12 +60,13 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 		}
 	}
 	a.Use = name
-	for _, wrong := range pipelines.WrongTools(a) {
-		if wrong.Keys[0] != "command" {
-			return nil, fmt.Errorf("%v: %s", wrong.Keys[0], wrong.Why)
+	var wrong error
+	pipelines.WrongTools(a, func(why string, keys ...any) {
+		if wrong == nil && keys[0] != "command" {
+			wrong = fmt.Errorf("%v: %s", keys[0], why)
 		}
-	}
-	return it, nil
+	})
+	return it, wrong
 }
 
 // Probe says whether the program of an agent, its key or login, and what its servers of tools need is there: nil, or an

@@ -340,9 +340,7 @@ var forms = map[string]func(c *checker, n *node){
 		for _, name := range n.fieldNames() {
 			var agent pipelines.Agent
 			_ = n.Get(name).decode(&agent) // what is right of it counts
-			for _, wrong := range pipelines.WrongTools(agent) {
-				c.Add(n.Get(name), wrong.Keys, "%s", wrong.Why)
-			}
+			pipelines.WrongTools(agent, func(why string, keys ...any) { c.Add(n.Get(name), keys, "%s", why) })
 		}
 	},
 	"hooks": func(c *checker, n *node) {

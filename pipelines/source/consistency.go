@@ -144,9 +144,7 @@ func (c checks) equipped(said *node, agent string) {
 	_ = said.decode(&s) // what is right of it counts
 	c.agent(said, s.Agent, "agent")
 	if does, known := c.d.Agents[agent]; known {
-		for _, wrong := range pipelines.WrongToolsFor(does, s.Tools, s.Effort) {
-			c.Add(said, wrong.Keys, "%s", wrong.Why)
-		}
+		pipelines.WrongToolsFor(does, s.Tools, s.Effort, func(why string, keys ...any) { c.Add(said, keys, "%s", why) })
 	}
 }
 
