@@ -1,30 +1,14 @@
 package source
 
 import (
-	"os"
 	"testing"
 	"testing/fstest"
 
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// repo is a folder .github/reprise with pipelines by file name.
-func repoChoice(t *testing.T, files map[string]string) Sources {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := fstest.MapFS{}
-	for name, text := range files {
-		folder["pipelines/"+name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	// Under the race detector a program would wait a second before it ends.
-	return Sources{Repo: folder, Evaluator: Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", self, childArg}}}
-}
-
 func TestMake(t *testing.T) {
-	s := repoChoice(t, map[string]string{
+	s := repo(t, map[string]string{
 		"docs.cue":  `select: {labels: ["Documentation"], title: "^docs?:"}, phases: [{name: "a", goal: "x"}]`,
 		"zebra.cue": `select: {labels: ["bug"], type: "Chore"}, phases: [{name: "a", goal: "x"}]`,
 	})
@@ -88,7 +72,7 @@ func TestMake(t *testing.T) {
 			t.Errorf("an auto of its own, named %q: %v, %v", named, c.Plan, err)
 		}
 	}
-	bad := repoChoice(t, map[string]string{"bad.cue": "phases: 5"})
+	bad := repo(t, map[string]string{"bad.cue": "phases: 5"})
 	if _, err := Choose(t.Context(), bad, ChoiceIssue{}, "fix"); err != nil {
 		t.Errorf("a mistake in another pipeline than the named one: %v", err)
 	}
