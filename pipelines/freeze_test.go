@@ -41,23 +41,6 @@ func TestFormatParse(t *testing.T) {
 	}
 }
 
-// A pipeline that says nothing about the sandbox reads as it did before it could,
-// and what one says comes back.
-func TestFrozenSandbox(t *testing.T) {
-	for _, want := range []pipelines.Sandbox{{}, {Sockets: true, File: 2_000_000_000, Disk: 1_500_000_000}} {
-		p := load(t, "fix")
-		p.Sandbox = want
-		data, err := pipelines.Format(p)
-		testenv.Must(t, err)
-		if said := bytes.Contains(data, []byte(`"sandbox"`)); said != (want != pipelines.Sandbox{}) {
-			t.Errorf("%+v: its text speaks of the sandbox: %v", want, said)
-		}
-		if back, err := pipelines.Parse(data); err != nil || back.Sandbox != want {
-			t.Errorf("%+v came back as %+v, error %v", want, back.Sandbox, err)
-		}
-	}
-}
-
 func TestParseRefuses(t *testing.T) {
 	data, err := pipelines.Format(load(t, "fix"))
 	testenv.Must(t, err)
