@@ -13,9 +13,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
-	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
-	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -34,7 +32,11 @@ type checker struct {
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
 func (c *checker) walk(v cue.Value, s *schema, n *node) *node {
+	before := len(c.Found)
 	n = c.typed(v, s, n)
+	for i := range c.Found[before:] {
+		c.Found[before+i].Message += s.see
+	}
 	if form := forms[s.says("form")]; n != nil && form != nil {
 		form(c, n)
 	}
@@ -47,6 +49,9 @@ func (c *checker) walk(v cue.Value, s *schema, n *node) *node {
 // typed is walk without what the form of a field asks for.
 func (c *checker) typed(v cue.Value, s *schema, n *node) *node {
 	n.place = placeOf(v, n.place)
+	if s.wrong != "" {
+		return c.wrong(n, "%s", s.wrong)
+	}
 	if use := s.says("constraint"); use != "" {
 		return c.constraint(v, use, n)
 	}
@@ -201,9 +206,8 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 		return c.wrong(n, "%s", wrong)
 	}
 	if facts := map[string]string{"when": "#Facts", "skip": "#Before"}[use]; facts != "" {
-		c.loose = true
-		asked := c.walk(v, schemaOf(c.schema.LookupPath(cue.ParsePath(facts))), &node{place: n.place, Path: n.Path})
-		c.loose = false
+		n.value = v
+		asked := c.ask(n, c.definition(facts))
 		if asked == nil {
 			return nil
 		}
@@ -214,88 +218,11 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	return n
 }
 
-// reportSchema gives the JSON Schema of a report from its CUE text, or says what is wrong with that.
-func reportSchema(text string) (data json.RawMessage, wrong string, err error) {
-	v, err := reportValue(NewContext(), text)
-	if err != nil {
-		return nil, "", err
-	}
-	s := schemaOf(v)
-	if len(s.Properties) == 0 {
-		return nil, "names no fields, expected at least one", nil
-	}
-	if field, word := s.quotedType(""); field != "" {
-		return nil, fmt.Sprintf("%s can be nothing but the word %q; for any value of that type write it without quotes", field, word), nil
-	}
-	data, err = json.Marshal(s)
-	return data, s.badRequest(), err
-}
-
-// reportValue compiles the text of a report. As a definition it takes the
-// fields it names and no others.
-func reportValue(ctx *cue.Context, text string) (cue.Value, error) {
-	tree, err := parser.ParseFile("report", text, parser.ParseComments)
-	if err != nil {
-		return cue.Value{}, err
-	}
-	body, out := &ast.StructLit{}, &ast.File{}
-	for _, d := range tree.Decls {
-		if imp, ok := d.(*ast.ImportDecl); ok {
-			out.Decls = append(out.Decls, imp)
-		} else {
-			body.Elts = append(body.Elts, d)
-		}
-	}
-	out.Decls = append(out.Decls, &ast.Field{Label: ast.NewIdent("#Report"), Value: body})
-	v := ctx.BuildFile(out).LookupPath(cue.MakePath(cue.Def("#Report")))
-	return v, v.Err()
-}
-
-// jsonValue reads JSON; whole numbers stay whole.
-func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
-	expr, err := cuejson.Extract("", data)
-	if err != nil {
-		return cue.Value{}, err
-	}
-	if found := outsized(expr); found != nil {
-		return cue.Value{}, found
-	}
-	v := ctx.BuildExpr(expr)
-	return v, v.Err()
-}
-
-// checkReport holds a JSON value against the text of a report.
-func checkReport(report string, value []byte) error {
-	ctx := NewContext()
-	v, err := reportValue(ctx, report)
-	if err != nil {
-		return fmt.Errorf("the report's own definition: %w", err)
-	}
-	given, err := jsonValue(ctx, value)
-	if err != nil {
-		return pipelines.Mistakes{{Message: "not valid JSON: " + pipelines.OneLine(err.Error())}}
-	}
-	c := &checker{}
-	c.walk(given, schemaOf(v), &node{})
-	if len(c.Found) == 0 {
-		// What fields demand of each other shows only in the whole.
-		c.Found = translate(v.Unify(given).Validate(cue.Concrete(true)), "")
-	}
-	return c.Found.OrNil()
-}
-
-// matches tells whether the facts are among the values that the text describes.
-func matches(when string, facts []byte) (bool, error) {
-	ctx := NewContext()
-	w := ctx.CompileString(when, cue.Filename("when"))
-	if err := w.Validate(); err != nil {
-		return false, fmt.Errorf("when: %w", err)
-	}
-	f, err := jsonValue(ctx, facts)
-	if err != nil {
-		return false, fmt.Errorf("facts: %w", err)
-	}
-	return w.Subsume(f, cue.Final()) == nil, nil
+// ask holds a condition against what there is to ask about.
+func (c *checker) ask(when *node, facts *schema) *node {
+	c.loose = true
+	defer func() { c.loose = false }()
+	return c.walk(when.value, facts, &node{place: when.place, Path: when.Path})
 }
 
 // maxGoal is the most bytes a goal may have: longer ones crowd out the issue.

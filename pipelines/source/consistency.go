@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"cuelang.org/go/cue"
-
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -94,7 +92,7 @@ func (c checks) phase(i int) {
 		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
 	if asked := n.Get("skip_if").Get("when"); asked != nil {
-		c.earlier(asked, p.Name)
+		c.ask(asked, c.before(p.Name))
 		for _, pattern := range asked.Get("tree").fieldNames() {
 			if why := pipelines.BadPattern(pattern); why != "" {
 				c.Add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
@@ -192,25 +190,40 @@ func (c checks) inserted(name string, later ...string) (rule, at int) {
 	return rule, at
 }
 
-// earlier checks that the phases which skip_if of one asks about come before it, and report
-// what it asks of them.
-func (c checks) earlier(when *node, phase string) {
-	asked := when.Get("phases")
-	if asked == nil {
-		return
-	}
-	all := pipelines.NamesOf(c.all)
-	before := all
-	if at := slices.Index(c.names, phase); at >= 0 {
-		before = slices.Concat(all[:at], all[len(c.names):])
-	}
-	for name := range asked.Fields {
-		if !slices.Contains(before, name) {
-			c.Add(asked, []any{name}, "no phase %q before %q, %s", name, phase, pipelines.MustBeOneOf(name, before))
-			continue
+// before gives what skip_if of a phase can ask about: the phases that come before it.
+func (c checks) before(phase string) *schema {
+	s := c.definition("#Before")
+	phases := s.Properties["phases"]
+	each := phases.patterns[0].value
+	phases.open, phases.patterns, phases.other = false, nil, fmt.Sprintf("no phase {name} before %q", phase)
+	for i, p := range c.all {
+		if at := slices.Index(c.names, phase); at < 0 || i < at || i >= len(c.names) {
+			phases.Properties[p.Name] = factsOf(each, p)
 		}
-		c.asks(asked.Get(name), when.Text(), []cue.Selector{cue.Str("phases"), cue.Str(name)}, &c.all[slices.Index(all, name)])
 	}
+	return s
+}
+
+// factsOf narrows what can be asked about a phase to its own checks and report.
+func factsOf(all *schema, p pipelines.Phase) *schema {
+	s, checks := *all, *all.Properties["checks"]
+	s.Properties, checks.Properties = maps.Clone(all.Properties), map[string]*schema{}
+	for _, check := range p.Checks {
+		checks.Properties[check.Name] = checks.patterns[0].value
+	}
+	checks.open, checks.patterns, checks.other = false, nil, fmt.Sprintf("%q has no such check", p.Name)
+	s.Properties["checks"] = &checks
+	if v, err := reportValue(NewContext(), p.Report); p.Report == "" {
+		s.Properties["report"] = &schema{wrong: fmt.Sprintf("%q has no report", p.Name)}
+	} else if err == nil { // else it is noted where the report stands
+		report := schemaOf(v)
+		report.see = fmt.Sprintf("; see the report of %q", p.Name)
+		s.Properties["report"] = report
+	}
+	if tasks := s.Properties["independent_tasks"]; tasks != nil && !pipelines.FoundParts(p.ReportSchema) {
+		s.Properties["independent_tasks"] = &schema{wrong: fmt.Sprintf(noTasks, p.Name)}
+	}
+	return &s
 }
 
 // rule checks that a rule speaks of phases and facts that there are. What every phase has, the schema has seen to.
@@ -221,7 +234,9 @@ func (c checks) rule(n *node, r *pipelines.Rule) {
 	if at < 0 || r.After == "" {
 		return
 	}
-	c.asks(when, when.Text(), nil, &c.all[at])
+	if when != nil {
+		c.ask(when, factsOf(c.definition("#Facts"), c.all[at]))
+	}
 	if then == nil {
 		return
 	}
@@ -271,48 +286,5 @@ func (c checks) split(n *node, r *pipelines.Rule, finds *pipelines.Phase, ahead 
 	}
 	if !pipelines.FoundParts(finds.ReportSchema) {
 		c.Add(n, []any{"then", "split"}, noTasks, r.After)
-	}
-}
-
-// asks checks what a condition, or the part of one that keys lead to, asks about one phase.
-func (c checks) asks(when *node, text string, keys []cue.Selector, p *pipelines.Phase) {
-	if asked := when.Get("checks"); asked != nil {
-		var names []string
-		for _, check := range p.Checks {
-			names = append(names, check.Name)
-		}
-		for name := range asked.Fields {
-			if !slices.Contains(names, name) {
-				c.Add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, pipelines.MustBeOneOf(name, names))
-			}
-		}
-	}
-	if asked := when.Get("independent_tasks"); asked != nil && !pipelines.FoundParts(p.ReportSchema) {
-		c.Add(when, []any{"independent_tasks"}, noTasks, p.Name)
-	}
-	if asked := when.Get("report"); asked != nil {
-		c.report(asked, text, append(keys, cue.Str("report")), p)
-	}
-}
-
-// report holds what a condition asks of a report against what that allows.
-func (c checks) report(asked *node, text string, keys []cue.Selector, p *pipelines.Phase) {
-	if p.Report == "" {
-		c.Add(asked, nil, "%q has no report", p.Name)
-		return
-	}
-	ctx := NewContext()
-	allowed, err := reportValue(ctx, p.Report)
-	if err != nil {
-		return // noted where the report stands
-	}
-	held := &checker{loose: true}
-	held.walk(ctx.CompileString(text).LookupPath(cue.MakePath(keys...)), schemaOf(allowed), &node{place: asked.place, Path: asked.Path})
-	for _, m := range held.Found {
-		at, keys := asked.down(m.Path), []any(nil)
-		if deeper, is := strings.CutPrefix(m.Path, at.Path+"."); is {
-			keys = []any{deeper}
-		}
-		c.Add(at, keys, "%s; see the report of %q", m.Message, p.Name)
 	}
 }

@@ -28,7 +28,12 @@ func (c *checker) read(f file, definition string) *node {
 	if len(found) > 0 {
 		return nil
 	}
-	return c.walk(v, schemaOf(c.schema.LookupPath(cue.ParsePath(definition))), &node{place: place{File: f.Name, Line: 1, Column: 1}})
+	return c.walk(v, c.definition(definition), &node{place: place{File: f.Name, Line: 1, Column: 1}})
+}
+
+// definition gives one of the schema.
+func (c *checker) definition(name string) *schema {
+	return schemaOf(c.schema.LookupPath(cue.ParsePath(name)))
 }
 
 // fields is read of a file that has to have fields.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -35,6 +35,10 @@ type schema struct {
 	kind         cue.Kind
 	alternatives []*schema
 	patterns     []pattern
+	open         bool   // an object may have fields that it does not name
+	wrong        string // what is wrong with every value
+	other        string // what is wrong with a field of another {name}
+	see          string // ends what is wrong below
 }
 
 // pattern holds for all fields whose name it matches.
@@ -105,8 +109,8 @@ func (s *schema) oneOf(args []cue.Value) {
 }
 
 func (s *schema) object(v cue.Value) {
-	s.Properties = map[string]*schema{}
-	if !s.open() {
+	s.Properties, s.open = map[string]*schema{}, s.value.Allows(cue.AnyString)
+	if !s.open {
 		s.Additional = false
 	}
 	it, _ := v.Fields(cue.Optional(true), cue.Patterns(true)) // it is an object, and without an error
@@ -126,9 +130,6 @@ func (s *schema) object(v cue.Value) {
 		}
 	}
 }
-
-// open reports whether an object may have fields that it does not name.
-func (s *schema) open() bool { return s.value.Allows(cue.AnyString) }
 
 // bounds takes over what limits a string or a number.
 func (s *schema) bounds(v cue.Value) {
@@ -207,7 +208,7 @@ func (s *schema) field(name string) *schema {
 			return p.value
 		}
 	}
-	if s.open() {
+	if s.open {
 		return schemaOf(s.value.Context().CompileString("_"))
 	}
 	return nil
@@ -217,6 +218,8 @@ func (s *schema) field(name string) *schema {
 func (s *schema) unknown(name string) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	switch {
+	case s.other != "":
+		return strings.ReplaceAll(s.other, "{name}", strconv.Quote(name)) + ", " + pipelines.MustBeOneOf(name, names)
 	case s.says("named") != "":
 		return "not a good name, expected " + s.says("named")
 	case len(s.patterns) > 0:
@@ -313,86 +316,4 @@ func showValue(v cue.Value) string {
 // they may describe values.
 func fixedFile(file string) string {
 	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]
-}
-
-// quotedType finds a field below the one of that name that can be nothing but the name of a type, which somebody has
-// put in quotes.
-func (s *schema) quotedType(name string) (field, word string) {
-	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains([]string{"string", "int", "number", "float", "bool", "bytes"}, word) {
-		return name, word
-	}
-	if s.Items != nil {
-		return s.Items.quotedType(name + "[]")
-	}
-	for _, inner := range slices.Sorted(maps.Keys(s.Properties)) {
-		if field, word := s.Properties[inner].quotedType(strings.TrimPrefix(name+"."+inner, ".")); field != "" {
-			return field, word
-		}
-	}
-	return "", ""
-}
-
-// badRequest says why a report cannot ask for what its fields say, or "". What makes issues, or lets a run go on, is
-// what it says or a mistake; other requests may be data.
-func (s *schema) badRequest() string {
-	asks := s.value.Context().CompileString(`#child: {title!: string, body?: string}, #go: "` + strings.Join(pipelines.GoOn(), `" | "`) + `"`)
-	var wrong []string
-	if children := s.Properties["children"]; children != nil && (children.Items == nil || asks.LookupPath(cue.ParsePath("#child")).Subsume(children.Items.value) != nil) {
-		wrong = append(wrong, "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields")
-	}
-	if decision := s.Properties["decision"]; decision != nil && decision.value.Unify(asks.LookupPath(cue.ParsePath("#go"))).Err() != nil {
-		wrong = append(wrong, `decision says whether the run goes on, expected text that can be "pass" or "pass_with_issues"; give the field another name if it means something else`)
-	}
-	return strings.Join(wrong, "; ")
-}
-
-// SampleOf gives a small value that fits the JSON Schema of a report: every required
-// property, the first word of an enum, no items, and one of a few texts.
-func SampleOf(report json.RawMessage) (json.RawMessage, error) {
-	var s schema
-	if err := json.Unmarshal(report, &s); err != nil {
-		return nil, fmt.Errorf("the JSON Schema of the answer: %w", err)
-	}
-	return json.Marshal(s.sample())
-}
-
-// sample does it for one level of a schema, and all below.
-func (s *schema) sample() any {
-	if len(s.Enum) > 0 {
-		return s.Enum[0]
-	}
-	if len(s.AnyOf) > 0 {
-		return s.AnyOf[0].sample()
-	}
-	kind := s.Type
-	if all, several := kind.([]any); several {
-		kind = all[0]
-	}
-	switch kind {
-	case "object":
-		out := map[string]any{}
-		for _, name := range s.Required {
-			out[name] = s.Properties[name].sample()
-		}
-		return out
-	case "array":
-		return []any{}
-	case "string":
-		usual := []string{"rehearsal", "low", "a", "A", "1", "1.0.0", "2026-01-31", "a@example.com", "https://example.com/"}
-		i := slices.IndexFunc(usual, func(text string) bool {
-			ok, err := regexp.MatchString(s.Pattern, text)
-			return ok && err == nil
-		})
-		return usual[max(i, 0)] // where it does not fit, people say what does
-	case "integer", "number":
-		for _, limit := range []json.RawMessage{s.Minimum, s.Maximum} {
-			if limit != nil {
-				return limit
-			}
-		}
-		return 0
-	case "boolean":
-		return false
-	}
-	return nil
 }

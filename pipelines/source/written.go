@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -21,6 +22,7 @@ type node struct {
 
 	Label  place           // of the field's name
 	Schema json.RawMessage // of a report, as JSON Schema
+	value  cue.Value       // of a condition
 }
 
 // place is where something stands in a file.
@@ -53,16 +55,6 @@ func (n *node) item(i int) *node {
 		return nil
 	}
 	return n.Items[i]
-}
-
-// down gives the value at a path below n, or the deepest one on the way that there is.
-func (n *node) down(path string) *node {
-	for _, field := range n.right() {
-		if path == field.Path || strings.HasPrefix(path, field.Path+".") {
-			return field.down(path)
-		}
-	}
-	return n
 }
 
 // List returns the items of the field of that name.
