@@ -61,7 +61,7 @@ func (c *checker) typed(v cue.Value, s *schema, n *node) *node {
 	switch {
 	case kind == cue.BottomKind:
 		for _, e := range translate(cmp.Or(v.Err(), errors.New("not a value")), n.File) {
-			c.Add(n, nil, "%s", e.Message)
+			c.add(n, nil, "%s", e.Message)
 		}
 		return nil
 	case kind == cue.StructKind && s.kind == cue.StructKind && v.Err() == nil:
@@ -104,7 +104,7 @@ func (c *checker) possible(v cue.Value, s *schema, n *node) {
 		fields := strings.Split(n.Path, ".")
 		way = fmt.Sprintf("; a comparison is CUE, so write the condition as one text: when: '%s: %s'", strings.Join(fields[slices.Index(fields, "when")+1:], ": "), said)
 	}
-	c.Add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.words(), way)
+	c.add(n, nil, "can never be: got %s, expected %s%s", showValue(v), s.words(), way)
 }
 
 func (c *checker) object(v cue.Value, s *schema, n *node) *node {
@@ -116,7 +116,7 @@ func (c *checker) object(v cue.Value, s *schema, n *node) *node {
 		field := s.field(name)
 		if field == nil {
 			child.place = child.Label
-			c.Add(child, nil, "%s", s.unknown(name))
+			c.add(child, nil, "%s", s.unknown(name))
 			continue
 		}
 		if len(n.Fields) == 0 && v.Pos().Filename() == "" {
@@ -126,7 +126,7 @@ func (c *checker) object(v cue.Value, s *schema, n *node) *node {
 	}
 	for _, name := range s.Required {
 		if !c.loose && !n.wrote(name) {
-			c.Add(n, []any{name}, "missing, expected %s", s.Properties[name].words())
+			c.add(n, []any{name}, "missing, expected %s", s.Properties[name].words())
 		}
 	}
 	return n
@@ -134,7 +134,7 @@ func (c *checker) object(v cue.Value, s *schema, n *node) *node {
 
 // wrong notes a mistake that leaves nothing of a value.
 func (c *checker) wrong(n *node, format string, args ...any) *node {
-	c.Add(n, nil, format, args...)
+	c.add(n, nil, format, args...)
 	return nil
 }
 
@@ -171,7 +171,7 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	if asText {
 		v = NewContext().CompileString(s, cue.Filename(use+" of "+path.Base(n.File)))
 		for _, e := range translate(v.Validate(), "") {
-			c.Add(n, nil, "the text is not valid CUE: %s", e.Message)
+			c.add(n, nil, "the text is not valid CUE: %s", e.Message)
 			asText = false
 		}
 		if !asText {
@@ -242,32 +242,32 @@ var forms = map[string]func(c *checker, n *node){
 	"names": func(c *checker, n *node) {
 		var names []*node
 		for _, item := range n.Items {
-			names = append(names, item.Get("name"))
+			names = append(names, item.get("name"))
 		}
 		c.repeated(n, names, "%q is already the name of another command here", "name")
 	},
 	"goal": func(c *checker, n *node) {
-		if size := len(n.Text()); size > maxGoal {
-			c.Add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
+		if size := len(n.text()); size > maxGoal {
+			c.add(n, nil, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
 		}
 	},
 	"regexp": func(c *checker, n *node) {
-		if _, err := regexp.Compile(n.Text()); err != nil {
-			c.Add(n, nil, "%v", err)
+		if _, err := regexp.Compile(n.text()); err != nil {
+			c.add(n, nil, "%v", err)
 		}
 	},
 	"variables": func(c *checker, n *node) {
 		for _, name := range n.fieldNames() {
 			if why := pipelines.WithheldFromChecks(name); why != "" {
-				c.Add(n, []any{name}, "%s", why)
+				c.add(n, []any{name}, "%s", why)
 			}
 		}
 	},
 	"agents": func(c *checker, n *node) {
 		for _, name := range n.fieldNames() {
 			var agent pipelines.Agent
-			_ = n.Get(name).decode(&agent) // what is right of it counts
-			pipelines.WrongTools(agent, func(why string, keys ...any) { c.Add(n.Get(name), keys, "%s", why) })
+			_ = n.get(name).decode(&agent) // what is right of it counts
+			pipelines.WrongTools(agent, func(why string, keys ...any) { c.add(n.get(name), keys, "%s", why) })
 		}
 	},
 	"hooks": func(c *checker, n *node) {
@@ -275,7 +275,7 @@ var forms = map[string]func(c *checker, n *node){
 			var hook pipelines.Hook
 			_ = item.decode(&hook) // what is right of it counts
 			if why := hook.Wrong(); why != "" {
-				c.Add(n, []any{i}, "%s", why)
+				c.add(n, []any{i}, "%s", why)
 			}
 		}
 	},
@@ -288,8 +288,8 @@ func eachText(bad func(string) string) func(c *checker, n *node) {
 			if text.Kind != scalarNode || string(text.Scalar) == "null" { // it is wrong already
 				continue
 			}
-			if why := bad(text.Text()); why != "" {
-				c.Add(text, nil, "%q %s", text.Text(), why)
+			if why := bad(text.text()); why != "" {
+				c.add(text, nil, "%q %s", text.text(), why)
 			}
 		}
 	}
@@ -300,10 +300,10 @@ func eachText(bad func(string) string) func(c *checker, n *node) {
 func (c *checker) repeated(n *node, list []*node, format string, keys ...any) {
 	var seen []string
 	for i, item := range list {
-		if text := item.Text(); text != "" && slices.Contains(seen, text) {
-			c.Add(n, append([]any{i}, keys...), format, text)
+		if text := item.text(); text != "" && slices.Contains(seen, text) {
+			c.add(n, append([]any{i}, keys...), format, text)
 		}
-		seen = append(seen, item.Text())
+		seen = append(seen, item.text())
 	}
 }
 

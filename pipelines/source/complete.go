@@ -82,21 +82,21 @@ func complete(n *node, agents bool) (*draft, error) {
 	d.Protect, d.Open = d.Protection.Paths, d.Protection.Open
 	d.KeepTranscripts, d.Update, d.Documents = d.Transcripts.Keep, d.Base.Update, d.Artifacts
 	for model, price := range d.Prices {
-		if n.Get("prices").Get(model).Get("cached") == nil {
+		if n.get("prices").get(model).get("cached") == nil {
 			price.Cached = price.Input
 			d.Prices[model] = price
 		}
 	}
 	for i := range d.Setup {
 		s := &d.Setup[i]
-		if s.Timeout = cmp.Or(s.Timeout, usualCommand); n.Get("setup").item(i).Get("network") == nil {
+		if s.Timeout = cmp.Or(s.Timeout, usualCommand); n.get("setup").item(i).get("network") == nil {
 			s.Network = valueOr(d.Network, pipelines.Network{})
 		}
 	}
-	for i, node := range slices.Concat(n.List("phases"), n.List("spare")) {
+	for i, node := range slices.Concat(n.list("phases"), n.list("spare")) {
 		ph, wrong := d.phase(i, node)
 		list := &d.Phases
-		if i >= len(n.List("phases")) {
+		if i >= len(n.list("phases")) {
 			list = &d.Spare
 		}
 		*list, err = append(*list, ph), cmp.Or(err, wrong)
@@ -177,11 +177,11 @@ func (d *draft) phase(i int, n *node) (pipelines.Phase, error) {
 	ph.Goal, ph.Folder = strings.TrimSpace(ph.Goal), fmt.Sprintf("%02d_%s", i, ph.Name)
 	ph.Approve, ph.Approvers = w.Approve.Role, w.Approve.Count
 	ph.NoReview, ph.ReviseAlways = !w.Review, w.Revise == "always"
-	if report := n.Get("report"); report != nil {
+	if report := n.get("report"); report != nil {
 		ph.ReportSchema = report.Schema
 	}
 	if ph.SkipIf != nil {
-		ph.SkipIf.Tree = n.Get("skip_if").Get("when").Get("tree").fieldNames()
+		ph.SkipIf.Tree = n.get("skip_if").get("when").get("tree").fieldNames()
 	}
 	alone := ph.Access != pipelines.AccessTree
 	for i := range ph.Checks {
@@ -197,8 +197,8 @@ func (d *draft) phase(i int, n *node) (pipelines.Phase, error) {
 	ph.Revise = step("revise", ph.Execute.Agent, outer, "prompt") // a template for execute says nothing to the others
 	// Names of models and tools are those of one agent, and the reviewer is another one.
 	ph.Review = step("review", d.reviewer(ph.Execute.Agent), reach{AllowModels: d.AllowModels}, "prompt", "agent", "model", "tools")
-	own := n.Get("steps").Get("review")
-	if r := &ph.Review; r.Agent == ph.Execute.Agent && r.Model == ph.Execute.Model && own.Get("model") == nil && own.Get("tier") == nil {
+	own := n.get("steps").get("review")
+	if r := &ph.Review; r.Agent == ph.Execute.Agent && r.Model == ph.Execute.Model && own.get("model") == nil && own.get("tier") == nil {
 		r.Model = cmp.Or(d.Agents[r.Agent].Other(r.Tier), r.Model) // it sees other mistakes
 	}
 	return ph, err
@@ -207,12 +207,12 @@ func (d *draft) phase(i int, n *node) (pipelines.Phase, error) {
 // step completes a step of a phase with an access. What it says counts over what its phase says, but for some fields,
 // and that over the defaults; outer is what else says what it may reach. The agent does it if none is named.
 func (d *draft) step(phase *node, access pipelines.Access, name, agent string, outer reach, but []string) (pipelines.Step, error) {
-	s, may, own, said := d.Defaults.Step, reach{}, phase.Get("steps").Get(name), phase.Clone()
+	s, may, own, said := d.Defaults.Step, reach{}, phase.get("steps").get(name), phase.clone()
 	s.Agent = agent
-	if own.Get("tools") != nil {
+	if own.get("tools") != nil {
 		but = append(but, "tools")
 	}
-	if other := own.Get("agent").Text(); other != "" && other != phase.Get("agent").Text() {
+	if other := own.get("agent").text(); other != "" && other != phase.get("agent").text() {
 		but = append(but, "model") // it belongs to the other agent
 	}
 	for _, field := range append(but, "access", "network") {

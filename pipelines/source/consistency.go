@@ -25,7 +25,7 @@ func (c checks) consistent(n *node) {
 	d := c.d
 	for i, p := range d.Open {
 		if why := pipelines.WhyNotOpened(p, d.Protect); why != "" && p != "" {
-			c.Add(n, []any{"protect", "open", i}, "%q %s", p, why)
+			c.add(n, []any{"protect", "open", i}, "%q %s", p, why)
 		}
 	}
 	agents := slices.Sorted(maps.Keys(d.Agents))
@@ -35,12 +35,12 @@ func (c checks) consistent(n *node) {
 	c.agent(n, d.Defaults.Agent, "defaults", "agent")
 	c.agent(n, d.Defaults.Reviewer, "defaults", "reviewer")
 	if d.writer() == "" && len(agents) > 0 {
-		c.Add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(agents, ", "))
+		c.add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(agents, ", "))
 	}
 	if len(d.Phases) == 0 && !n.wrote("phases") {
-		c.Add(n, []any{"phases"}, "missing, expected a list of at least one phase")
-	} else if len(d.Phases) == 0 && n.Get("phases") != nil {
-		c.Add(n, []any{"phases"}, "no phases, expected at least one")
+		c.add(n, []any{"phases"}, "missing, expected a list of at least one phase")
+	} else if len(d.Phases) == 0 && n.get("phases") != nil {
+		c.add(n, []any{"phases"}, "no phases, expected at least one")
 	}
 	for i := range c.all {
 		c.phase(i)
@@ -48,7 +48,7 @@ func (c checks) consistent(n *node) {
 	}
 	for preset, phases := range d.Presets {
 		if len(phases) == 0 {
-			c.Add(n, []any{"presets", preset}, "has no phases, so it cannot finish; name at least one")
+			c.add(n, []any{"presets", preset}, "has no phases, so it cannot finish; name at least one")
 		}
 		for i, p := range phases {
 			c.known(n, p, c.names, "no phase %q", "presets", preset, i)
@@ -58,14 +58,14 @@ func (c checks) consistent(n *node) {
 		c.known(n, phase, c.names, "no phase %q", "given", phase)
 	}
 	for i := range d.Rules {
-		c.rule(n.Get("rules").item(i), &d.Rules[i])
+		c.rule(n.get("rules").item(i), &d.Rules[i])
 	}
 }
 
 // known notes a name that is none of the valid ones; what it says begins with format.
 func (c checks) known(n *node, name string, valid []string, format string, keys ...any) {
 	if name != "" && !slices.Contains(valid, name) { // an empty one is wrong already
-		c.Add(n, keys, format+", %s", name, pipelines.MustBeOneOf(name, valid))
+		c.add(n, keys, format+", %s", name, pipelines.MustBeOneOf(name, valid))
 	}
 }
 
@@ -78,36 +78,36 @@ func (c checks) agent(n *node, name string, keys ...any) {
 func (c checks) phase(i int) {
 	n, p := c.nodes[i], &c.all[i]
 	if first := slices.Index(pipelines.NamesOf(c.all), p.Name); first < i && p.Name != "" {
-		c.Add(n, []any{"name"}, "%q is already the name of %s", p.Name, c.nodes[first].Path)
+		c.add(n, []any{"name"}, "%q is already the name of %s", p.Name, c.nodes[first].Path)
 	}
 	if p.MustChange && p.Access != pipelines.AccessTree {
-		c.Add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
+		c.add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
 	}
 	for i, check := range p.Checks {
 		if p.Proves != "" && check.Name == pipelines.ProofCheck {
-			c.Add(n, []any{"checks", i, "name"}, "%q is what the check is called that proves adds; choose another name", check.Name)
+			c.add(n, []any{"checks", i, "name"}, "%q is what the check is called that proves adds; choose another name", check.Name)
 		}
 	}
 	if len(p.Gates) > 0 && p.NoReview {
-		c.Add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
+		c.add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
-	if asked := n.Get("skip_if").Get("when"); asked != nil {
+	if asked := n.get("skip_if").get("when"); asked != nil {
 		c.ask(asked, c.before(p.Name))
-		for _, pattern := range asked.Get("tree").fieldNames() {
+		for _, pattern := range asked.get("tree").fieldNames() {
 			if why := pipelines.BadPattern(pattern); why != "" {
-				c.Add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
+				c.add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
 			}
 		}
 	}
 	c.sees(n, p)
-	steps := n.Get("steps")
-	for said, agent := range map[*node]string{n: p.Execute.Agent, steps.Get("execute"): p.Execute.Agent, steps.Get("review"): p.Review.Agent, steps.Get("revise"): p.Revise.Agent} {
+	steps := n.get("steps")
+	for said, agent := range map[*node]string{n: p.Execute.Agent, steps.get("execute"): p.Execute.Agent, steps.get("review"): p.Review.Agent, steps.get("revise"): p.Revise.Agent} {
 		c.equipped(said, agent)
 	}
 	if does := c.d.Agents[p.Review.Agent]; !p.NoReview && does.Use == "claude" && p.Review.Access == pipelines.AccessRun {
 		_, some, not := does.Tools.And(p.Review.Tools).Own([]string{"Bash"})
 		for _, rule := range slices.Concat(some, not) {
-			c.Add(n, nil, "%q is in the tools of the review: reviewers run commands by reprise, which has no rules for some of them; have Bash there or not, or another agent review", rule)
+			c.add(n, nil, "%q is in the tools of the review: reviewers run commands by reprise, which has no rules for some of them; have Bash there or not, or another agent review", rule)
 		}
 	}
 }
@@ -119,16 +119,16 @@ func (c checks) sees(n *node, p *pipelines.Phase) {
 	}
 	const blind = `with access "none" %s can read nothing that is not in its prompt, and %s: give it "read"`
 	if !p.NoReview && none(p.Review.Access, p.Review.Agent) {
-		c.Add(n, nil, blind+", or switch the review off with review: false", p.Review.Agent, "a reviewer has to read the work")
+		c.add(n, nil, blind+", or switch the review off with review: false", p.Review.Agent, "a reviewer has to read the work")
 	}
 	if !none(p.Access, p.Execute.Agent) {
 		return
 	}
 	if !p.NoReview {
-		c.Add(n, nil, blind+", or switch the review off with review: false", p.Execute.Agent, "has to read its document again to revise it")
+		c.add(n, nil, blind+", or switch the review off with review: false", p.Execute.Agent, "has to read its document again to revise it")
 	}
 	if p.Needs == nil && n.Path != "phases[0]" || len(p.Needs) > 0 {
-		c.Add(n, nil, blind+", or say needs: []", p.Execute.Agent, "the documents of earlier phases have to be read")
+		c.add(n, nil, blind+", or say needs: []", p.Execute.Agent, "the documents of earlier phases have to be read")
 	}
 }
 
@@ -142,7 +142,7 @@ func (c checks) equipped(said *node, agent string) {
 	_ = said.decode(&s) // what is right of it counts
 	c.agent(said, s.Agent, "agent")
 	if does, known := c.d.Agents[agent]; known {
-		pipelines.WrongToolsFor(does, s.Tools, s.Effort, func(why string, keys ...any) { c.Add(said, keys, "%s", why) })
+		pipelines.WrongToolsFor(does, s.Tools, s.Effort, func(why string, keys ...any) { c.add(said, keys, "%s", why) })
 	}
 }
 
@@ -158,15 +158,15 @@ func (c checks) needs(i int) {
 		case k < 0:
 			c.known(n, need, slices.DeleteFunc(slices.Clone(c.names), func(n string) bool { return n == p.Name }), "no phase %q", at...)
 		case spare && rule >= 0 && k > after:
-			c.Add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
+			c.add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
 				need, rule, p.Name, c.d.Rules[rule].After, need)
 		case spare:
 		case k == i:
-			c.Add(n, at, "%q needs itself", need)
+			c.add(n, at, "%q needs itself", need)
 		case k > i && slices.Contains(c.all[k].Needs, p.Name):
-			c.Add(n, at, "%q comes later and needs %q itself; take one of the two needs out", need, p.Name)
+			c.add(n, at, "%q comes later and needs %q itself; take one of the two needs out", need, p.Name)
 		case k > i:
-			c.Add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down, or take the need out", need, need, p.Name)
+			c.add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down, or take the need out", need, need, p.Name)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func factsOf(all *schema, p pipelines.Phase) *schema {
 func (c checks) rule(n *node, r *pipelines.Rule) {
 	all := pipelines.NamesOf(c.all)
 	c.known(n, r.After, all, "no phase %q", "after")
-	at, then, when := slices.Index(all, r.After), n.Get("then"), n.Get("when")
+	at, then, when := slices.Index(all, r.After), n.get("then"), n.get("when")
 	if at < 0 || r.After == "" {
 		return
 	}
@@ -241,13 +241,13 @@ func (c checks) rule(n *node, r *pipelines.Rule) {
 		return
 	}
 	if len(then.Fields) != 1 {
-		c.Add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", cmp.Or(strings.Join(slices.Sorted(maps.Keys(then.Fields)), " and "), "nothing"))
+		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", cmp.Or(strings.Join(slices.Sorted(maps.Keys(then.Fields)), " and "), "nothing"))
 	}
 	done, ahead := c.names, c.names // a spare phase may come anywhere
 	if at < len(c.names) {
 		done, ahead = done[:at+1], ahead[at+1:]
 	}
-	if then.Get("split") != nil {
+	if then.get("split") != nil {
 		c.split(n, r, &c.all[at], ahead)
 	}
 	c.known(n, r.Then.Insert, all[len(c.names):], "no spare phase %q", "then", "insert")
@@ -255,7 +255,7 @@ func (c checks) rule(n *node, r *pipelines.Rule) {
 		c.known(n, drop, ahead, fmt.Sprintf("no phase %%q after %q", r.After), "then", "drop", i)
 		for _, p := range c.d.Phases {
 			if slices.Contains(p.Needs, drop) && !slices.Contains(r.Then.Drop, p.Name) {
-				c.Add(n, []any{"then", "drop", i}, "%q is needed by %q, which is not dropped with it", drop, p.Name)
+				c.add(n, []any{"then", "drop", i}, "%q is needed by %q, which is not dropped with it", drop, p.Name)
 			}
 		}
 	}
@@ -265,7 +265,7 @@ func (c checks) rule(n *node, r *pipelines.Rule) {
 	if use := r.Then.Use; use != nil {
 		c.agent(n, use.Agent, "then", "use", "agent")
 		if use.Agent == "" && use.Tier == "" {
-			c.Add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
+			c.add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
 		}
 	}
 }
@@ -278,13 +278,13 @@ func (c checks) split(n *node, r *pipelines.Rule, finds *pipelines.Phase, ahead 
 	to := string(r.Then.Split)
 	switch {
 	case to == "":
-		c.Add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
+		c.add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
 	case slices.Contains(pipelines.NamesOf(c.d.Spare), to):
-		c.Add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, pipelines.MustBeOneOf(to, ahead))
+		c.add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, pipelines.MustBeOneOf(to, ahead))
 	default:
 		c.known(n, to, ahead, fmt.Sprintf("no phase %%q after %q", r.After), "then", "split")
 	}
 	if !pipelines.FoundParts(finds.ReportSchema) {
-		c.Add(n, []any{"then", "split"}, noTasks, r.After)
+		c.add(n, []any{"then", "split"}, noTasks, r.After)
 	}
 }

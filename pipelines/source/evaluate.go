@@ -65,15 +65,15 @@ func evaluate(req request) (*pipelines.Pipeline, error) {
 			return nil, c.Found.OrNil()
 		}
 		chain = append(chain, n)
-		extends := n.Get("extends")
+		extends := n.get("extends")
 		switch {
 		case !n.wrote("extends"):
 			return c.resolve(chain, req.Policies)
 		case extends == nil: // it is wrong
 			return nil, c.Found.OrNil()
 		}
-		if next, why = base(req.Files[1:], chain, extends.Text()); why != "" {
-			c.Add(extends, nil, "%s", why)
+		if next, why = base(req.Files[1:], chain, extends.text()); why != "" {
+			c.add(extends, nil, "%s", why)
 			return nil, c.Found.OrNil()
 		}
 	}
@@ -107,27 +107,27 @@ func (c *checker) resolve(chain []*node, policies []file) (*pipelines.Pipeline, 
 	c.main = chain[0]
 	last := chain[len(chain)-1]
 	for _, op := range []string{"replace", "insert", "drop"} {
-		if last.Get(op) != nil {
-			c.Add(last, []any{op}, "only with extends, which names the pipeline to build on")
+		if last.get(op) != nil {
+			c.add(last, []any{op}, "only with extends, which names the pipeline to build on")
 		}
 	}
 	whole := c.configured(last)
 	for _, over := range slices.Backward(chain[:len(chain)-1]) {
 		whole = c.overlay(over, whole)
 	}
-	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
+	if f, phases := whole.get("reflect"), whole.get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
 		looksBack, err := find(builtin.Reflect, nil)
 		if err != nil {
 			return nil, err
 		}
-		whole.Fields["phases"] = appendedNodes(phases, c.read(looksBack, "#Pipeline").Get("phases"))
+		whole.Fields["phases"] = appendedNodes(phases, c.read(looksBack, "#Pipeline").get("phases"))
 	}
-	agents := last.Get("agents")
+	agents := last.get("agents")
 	d, err := complete(whole, agents != nil && len(agents.Fields) > 0)
 	if err != nil {
 		return nil, err
 	}
-	checks{c, d, slices.Concat(d.Phases, d.Spare), slices.Concat(whole.List("phases"), whole.List("spare")), pipelines.NamesOf(d.Phases)}.consistent(whole)
+	checks{c, d, slices.Concat(d.Phases, d.Spare), slices.Concat(whole.list("phases"), whole.list("spare")), pipelines.NamesOf(d.Phases)}.consistent(whole)
 	if err := c.Found.OrNil(); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (d *Document) Wrote(field string) bool { return d.root.wrote(field) }
 // Wrong notes a mistake that the schema cannot see, at the value that keys lead
 // to: names of fields and indices of items.
 func (d *Document) Wrong(keys []any, format string, args ...any) {
-	d.own.Add(d.root, keys, format, args...)
+	d.own.add(d.root, keys, format, args...)
 }
 
 // Mistakes are those that were noted, or nil.
@@ -174,12 +174,12 @@ func (d *Document) Mistakes() error { return d.own.Found.OrNil() }
 // usual gives the pipeline that the settings of a repository name, one of those that are known, or "".
 func usual(config file, packages []file, known []string) (string, error) {
 	c := newChecker(pipelines.Schema, packages)
-	named := c.fields(config, "#Config").Get("pipeline")
-	name, _, _ := strings.Cut(named.Text(), "/")
+	named := c.fields(config, "#Config").get("pipeline")
+	name, _, _ := strings.Cut(named.text(), "/")
 	if named != nil && name != pipelines.Auto && !slices.Contains(known, name) {
-		c.Add(named, nil, "no pipeline %q, %s", name, pipelines.MustBeOneOf(name, known))
+		c.add(named, nil, "no pipeline %q, %s", name, pipelines.MustBeOneOf(name, known))
 	}
-	return named.Text(), c.Found.OrNil()
+	return named.text(), c.Found.OrNil()
 }
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of
@@ -188,9 +188,9 @@ func (c *checker) configured(base *node) *node {
 	if c.config == nil {
 		return base
 	}
-	out, ours := base.Clone(), strings.HasPrefix(base.File, builtin.Prefix)
+	out, ours := base.clone(), strings.HasPrefix(base.File, builtin.Prefix)
 	for name, said := range c.config.Fields {
-		has := out.Get(name)
+		has := out.get(name)
 		switch {
 		case name == "pipeline":
 		case ours || has == nil || name == "protect" || name == "hooks":
@@ -207,16 +207,16 @@ func (c *checker) configured(base *node) *node {
 func origins(whole *node) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"language", "network", "finish"} {
-		if n := whole.Get(name); n != nil {
+		if n := whole.get(name); n != nil {
 			out[name] = n.File
 		}
 	}
 	for _, name := range []string{"budget", "agents"} {
-		for _, field := range whole.Get(name).fieldNames() {
-			out[name+"."+field] = whole.Get(name).Get(field).File
+		for _, field := range whole.get(name).fieldNames() {
+			out[name+"."+field] = whole.get(name).get(field).File
 		}
 	}
-	for i, hook := range whole.List("hooks") {
+	for i, hook := range whole.list("hooks") {
 		out[fmt.Sprintf("hooks[%d]", i)] = hook.File
 	}
 	if len(out) > 0 {

@@ -38,13 +38,13 @@ func (s Sources) policies() (found []file, err error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.TrimSuffix(e.Name(), path.Ext(e.Name())) != "policy" {
+			if nameOf(e.Name()) != "policy" {
 				continue
 			}
-			if e.Name() != policyName {
-				return nil, pipelines.Mistakes{{File: path.Join(repoPath, e.Name()), Message: "a policy is written in CUE; name it " + policyName}}
-			}
 			f, err := readIn(repo, e.Name(), e)
+			if e.Name() != policyName {
+				err = pipelines.Mistakes{{File: f.Name, Message: "a policy is written in CUE; name it " + policyName}}
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -190,7 +190,7 @@ func (j *judgment) note(path []string, message string, at token.Pos) {
 	if at.IsValid() {
 		by = fmt.Sprintf("%s:%d:%d", j.policy, at.Line(), at.Column())
 	}
-	j.Add(j.whole, keys, "%.300s, as %s demands", message, by)
+	j.add(j.whole, keys, "%.300s, as %s demands", message, by)
 }
 
 // added notes what a policy would have to fill in: a setting that there is not, one that the plan lacks and that is

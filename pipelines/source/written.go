@@ -41,8 +41,8 @@ const (
 	objectNode                 // fields
 )
 
-// Get returns the field of that name, or nil; n may be nil.
-func (n *node) Get(name string) *node {
+// get returns the field of that name, or nil; n may be nil.
+func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
 	}
@@ -57,9 +57,9 @@ func (n *node) item(i int) *node {
 	return n.Items[i]
 }
 
-// List returns the items of the field of that name.
-func (n *node) List(name string) []*node {
-	if f := n.Get(name); f != nil {
+// list returns the items of the field of that name.
+func (n *node) list(name string) []*node {
+	if f := n.get(name); f != nil {
 		return f.Items
 	}
 	return nil
@@ -80,8 +80,8 @@ func (n *node) right() map[string]*node {
 	return out
 }
 
-// Text returns the string that n holds, or "".
-func (n *node) Text() (s string) {
+// text returns the string that n holds, or "".
+func (n *node) text() (s string) {
 	if n != nil && n.Kind == scalarNode {
 		_ = json.Unmarshal(n.Scalar, &s) // another type is no text
 	}
@@ -94,9 +94,9 @@ func (n *node) wrote(name string) bool {
 	return there
 }
 
-// Clone returns a copy whose lists and fields can be changed. Its values are
+// clone returns a copy whose lists and fields can be changed. Its values are
 // shared, down to the next clone.
-func (n *node) Clone() *node {
+func (n *node) clone() *node {
 	out := *n
 	out.Items, out.Fields = slices.Clone(n.Items), maps.Clone(n.Fields)
 	return &out
@@ -113,14 +113,14 @@ func (n *node) MarshalJSON() ([]byte, error) {
 	return n.Scalar, nil
 }
 
-// Add notes a mistake at the value that keys lead to from n, or the deepest one there is. One that shows
+// add notes a mistake at the value that keys lead to from n, or the deepest one there is. One that shows
 // in a pipeline this one builds on is noted where that is named.
-func (c *checker) Add(n *node, keys []any, format string, args ...any) {
+func (c *checker) add(n *node, keys []any, format string, args ...any) {
 	at, next, path := n, n, n.Path
 	for _, key := range keys {
 		switch k := key.(type) {
 		case string:
-			next, path = next.Get(k), pipelines.JoinPath(path, k)
+			next, path = next.get(k), pipelines.JoinPath(path, k)
 		case int:
 			next, path = next.item(k), fmt.Sprintf("%s[%d]", path, k)
 		}
@@ -130,7 +130,7 @@ func (c *checker) Add(n *node, keys []any, format string, args ...any) {
 	}
 	message := pipelines.OneLine(fmt.Sprintf(format, args...))
 	if c.main != nil && at.File != c.main.File && (c.config == nil || at.File != c.config.File) {
-		if ext := c.main.Get("extends"); ext != nil {
+		if ext := c.main.get("extends"); ext != nil {
 			message += fmt.Sprintf(" (%s:%d:%d: %s)", at.File, at.Line, at.Column, path)
 			at, path = ext, ext.Path
 		}
@@ -141,7 +141,7 @@ func (c *checker) Add(n *node, keys []any, format string, args ...any) {
 // overlay puts what a file says over the pipeline it extends and returns the
 // whole. Both are left as they are.
 func (c *checker) overlay(over, base *node) *node {
-	out := base.Clone()
+	out := base.clone()
 	out.place = over.place
 	delete(out.Fields, "name")
 	delete(out.Fields, "extends")
@@ -153,7 +153,7 @@ func (c *checker) overlay(over, base *node) *node {
 		case "replace", "insert", "drop": // these follow below
 		case "phases":
 			if v != nil {
-				c.Add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.Get("extends").Text())
+				c.add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.get("extends").text())
 			}
 		case "hooks":
 			delete(out.Fields, name)
@@ -162,11 +162,11 @@ func (c *checker) overlay(over, base *node) *node {
 			out.put(name, v)
 		}
 	}
-	phases := base.Get("phases")
+	phases := base.get("phases")
 	if phases == nil {
 		return out
 	}
-	phases = phases.Clone()
+	phases = phases.clone()
 	out.Fields["phases"] = phases
 	c.replace(over, phases)
 	c.insert(over, phases)
@@ -176,7 +176,7 @@ func (c *checker) overlay(over, base *node) *node {
 
 // put puts what is said of a field over what n has of it, or adds it; nil: it is wrong.
 func (n *node) put(name string, said *node) {
-	has := n.Get(name)
+	has := n.get(name)
 	switch {
 	case said == nil:
 	case has == nil:
@@ -194,7 +194,7 @@ func (n *node) put(name string, said *node) {
 
 // mergedNodes puts the fields of over in the place of those of base.
 func mergedNodes(base, over *node) *node {
-	out := base.Clone()
+	out := base.clone()
 	out.place = over.place
 	maps.Copy(out.Fields, over.right())
 	return out
@@ -202,7 +202,7 @@ func mergedNodes(base, over *node) *node {
 
 // appendedNodes puts the items of over behind those of base.
 func appendedNodes(base, over *node) *node {
-	out := base.Clone()
+	out := base.clone()
 	out.Items = append(out.Items, over.Items...)
 	return out
 }
@@ -212,7 +212,7 @@ func together(base, over *node) *node {
 	out := &node{place: over.place, Path: over.Path, Kind: objectNode, Fields: map[string]*node{}}
 	for _, n := range []*node{base, over} {
 		for name, v := range n.right() {
-			if was := out.Get(name); was != nil && v.Kind == listNode {
+			if was := out.get(name); was != nil && v.Kind == listNode {
 				v = appendedNodes(was, v)
 			}
 			out.Fields[name] = v
@@ -222,8 +222,8 @@ func together(base, over *node) *node {
 }
 
 func (c *checker) replace(over, phases *node) {
-	for i, r := range over.List("replace") {
-		if at := c.find(over, phases, r.Get("name").Text(), "replace", i, "name"); at >= 0 {
+	for i, r := range over.list("replace") {
+		if at := c.find(over, phases, r.get("name").text(), "replace", i, "name"); at >= 0 {
 			phases.Items[at] = mergedNodes(phases.Items[at], r)
 			phases.Items[at].Path = r.Path
 		}
@@ -231,10 +231,10 @@ func (c *checker) replace(over, phases *node) {
 }
 
 func (c *checker) insert(over, phases *node) {
-	for i, in := range over.List("insert") {
-		after, before := in.Get("after").Text(), in.Get("before").Text()
+	for i, in := range over.list("insert") {
+		after, before := in.get("after").text(), in.get("before").text()
 		if (after == "") == (before == "") {
-			c.Add(over, []any{"insert", i}, "expected one of after and before, with the name of a phase")
+			c.add(over, []any{"insert", i}, "expected one of after and before, with the name of a phase")
 			continue
 		}
 		key, shift := "after", 1
@@ -242,7 +242,7 @@ func (c *checker) insert(over, phases *node) {
 			key, shift = "before", 0
 		}
 		at := c.find(over, phases, after+before, "insert", i, key)
-		if phase := in.Get("phase"); at >= 0 && phase != nil {
+		if phase := in.get("phase"); at >= 0 && phase != nil {
 			phases.Items = slices.Insert(phases.Items, at+shift, phase)
 		}
 	}
@@ -251,46 +251,46 @@ func (c *checker) insert(over, phases *node) {
 // drop takes phases out, and with them whatever cannot be without them.
 func (c *checker) drop(over, out, phases *node) {
 	var gone []string
-	for i, d := range over.List("drop") {
-		if at := c.find(over, phases, d.Text(), "drop", i); at >= 0 {
+	for i, d := range over.list("drop") {
+		if at := c.find(over, phases, d.text(), "drop", i); at >= 0 {
 			phases.Items = slices.Delete(phases.Items, at, at+1)
-			gone = append(gone, d.Text())
+			gone = append(gone, d.text())
 		}
 	}
 	if len(gone) == 0 {
 		return
 	}
 	for i, p := range phases.Items {
-		phases.Items[i] = p.Clone()
+		phases.Items[i] = p.clone()
 		phases.Items[i].strip("needs", gone)
 	}
-	if presets := out.Get("presets"); presets != nil {
-		presets = presets.Clone()
+	if presets := out.get("presets"); presets != nil {
+		presets = presets.clone()
 		out.Fields["presets"] = presets
 		for name := range presets.Fields {
 			presets.strip(name, gone)
-			if len(presets.List(name)) == 0 {
+			if len(presets.list(name)) == 0 {
 				delete(presets.Fields, name)
 			}
 		}
 	}
-	if rules := out.Get("rules"); rules != nil {
-		rules = rules.Clone()
+	if rules := out.get("rules"); rules != nil {
+		rules = rules.clone()
 		out.Fields["rules"] = rules
 		rules.Items = slices.DeleteFunc(rules.Items, func(r *node) bool {
-			return slices.Contains(gone, r.Get("after").Text()) ||
-				slices.Contains(gone, r.Get("then").Get("rollback").Get("to").Text())
+			return slices.Contains(gone, r.get("after").text()) ||
+				slices.Contains(gone, r.get("then").get("rollback").get("to").text())
 		})
 	}
 }
 
 // strip takes texts out of the list of that name.
 func (n *node) strip(name string, gone []string) {
-	if n.Get(name) == nil {
+	if n.get(name) == nil {
 		return
 	}
-	l := n.Get(name).Clone()
-	l.Items = slices.DeleteFunc(l.Items, func(item *node) bool { return slices.Contains(gone, item.Text()) })
+	l := n.get(name).clone()
+	l.Items = slices.DeleteFunc(l.Items, func(item *node) bool { return slices.Contains(gone, item.text()) })
 	n.Fields[name] = l
 }
 
@@ -298,13 +298,13 @@ func (n *node) strip(name string, gone []string) {
 func (c *checker) find(over, phases *node, name string, keys ...any) int {
 	var names []string
 	for i, p := range phases.Items {
-		if p.Get("name").Text() == name {
+		if p.get("name").text() == name {
 			return i
 		}
-		names = append(names, p.Get("name").Text())
+		names = append(names, p.get("name").text())
 	}
 	if name != "" { // else the name itself is wrong
-		c.Add(over, keys, "no phase %q in %q, %s", name, over.Get("extends").Text(), pipelines.MustBeOneOf(name, names))
+		c.add(over, keys, "no phase %q in %q, %s", name, over.get("extends").text(), pipelines.MustBeOneOf(name, names))
 	}
 	return -1
 }
