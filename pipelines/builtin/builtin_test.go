@@ -41,21 +41,13 @@ func TestBuiltinPhases(t *testing.T) {
 	}
 	for name, phases := range want {
 		p := load(t, name)
-		if diff := cmp.Diff(phases, names(p.Phases)); diff != "" {
+		if diff := cmp.Diff(phases, pipelines.NamesOf(p.Phases)); diff != "" {
 			t.Errorf("%s: phases (-want +got):\n%s", name, diff)
 		}
 		if p.Name != name || p.Source != "builtin:"+name || p.Description == "" {
 			t.Errorf("%s: name %q, source %q, description %q", name, p.Name, p.Source, p.Description)
 		}
 	}
-}
-
-func names(phases []pipelines.Phase) []string {
-	var out []string
-	for _, ph := range phases {
-		out = append(out, ph.Name)
-	}
-	return out
 }
 
 // TestBuiltinQuality holds the built-in pipelines to what makes a phase worth
@@ -119,12 +111,12 @@ func TestPresets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(full.Presets[preset], names(p.Phases)); diff != "" {
+		if diff := cmp.Diff(full.Presets[preset], pipelines.NamesOf(p.Phases)); diff != "" {
 			t.Errorf("%s: phases (-want +got):\n%s", preset, diff)
 		}
 		for i, ph := range p.Phases {
 			for _, need := range ph.Needs {
-				if !slices.Contains(names(p.Phases[:i]), need) {
+				if !slices.Contains(pipelines.NamesOf(p.Phases[:i]), need) {
 					t.Errorf("%s: %s needs %s, which does not come before it", preset, ph.Name, need)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // A pipeline imports packages and builds on pipelines of others. What is resolved stands by itself.
@@ -31,7 +33,7 @@ insert: [{after: "a", phase: secure.#Scan & {name: "mine"}}]`,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(names(p.Phases), " "); got != "a mine analyze" {
+	if got := strings.Join(pipelines.NamesOf(p.Phases), " "); got != "a mine analyze" {
 		t.Errorf("phases %s", got)
 	}
 	mine := p.Phases[1]

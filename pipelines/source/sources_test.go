@@ -55,7 +55,7 @@ func TestLoadFinds(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = p.Source + ": " + strings.Join(names(p.Phases), " ")
+			got = p.Source + ": " + strings.Join(pipelines.NamesOf(p.Phases), " ")
 		}
 		if got != want {
 			t.Errorf("%q: got %s, want %s", name, got, want)
@@ -130,7 +130,7 @@ sandbox: {disk: 6GB}
 		"planning", "requirements", "design", "threats", "test_scenario", "implementation",
 		"test_implementation", "testing", "report",
 	}
-	if diff := cmp.Diff(want, names(p.Phases)); diff != "" {
+	if diff := cmp.Diff(want, pipelines.NamesOf(p.Phases)); diff != "" {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
 	design := p.Phase("design")
@@ -252,13 +252,4 @@ func load(t testing.TB, name string) *pipelines.Pipeline {
 		t.Fatalf("load %s:\n%v", name, err)
 	}
 	return p
-}
-
-// names are those of the phases, in their order.
-func names(phases []pipelines.Phase) []string {
-	var out []string
-	for _, ph := range phases {
-		out = append(out, ph.Name)
-	}
-	return out
 }
