@@ -120,7 +120,7 @@ func (s *schema) quotedType(name string) (field, word string) {
 // badRequest says why a report cannot ask for what its fields say, or "". What makes issues, or lets a run go on, is
 // what it says or a mistake; other requests may be data.
 func (s *schema) badRequest() string {
-	asks := s.value.Context().CompileString(`#child: {title!: string, body?: string}, #go: "` + strings.Join(pipelines.GoOn(), `" | "`) + `"`)
+	asks := NewContext().CompileString(`#child: {title!: string, body?: string}, #go: "` + strings.Join(pipelines.GoOn(), `" | "`) + `"`)
 	var wrong []string
 	if children := s.Properties["children"]; children != nil && (children.Items == nil || asks.LookupPath(cue.ParsePath("#child")).Subsume(children.Items.value) != nil) {
 		wrong = append(wrong, "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields")

@@ -64,7 +64,7 @@ func schemaOf(v cue.Value) *schema {
 	case s.kind == cue.ListKind:
 		elem := is.LookupPath(cue.MakePath(cue.AnyIndex))
 		if !elem.Exists() {
-			elem = is.Context().CompileString("_")
+			elem = NewContext().CompileString("_")
 		}
 		s.Items = schemaOf(elem)
 	default:
@@ -204,12 +204,12 @@ func (s *schema) field(name string) *schema {
 		return f
 	}
 	for _, p := range s.patterns {
-		if p.name.Unify(p.name.Context().Encode(name)).Err() == nil {
+		if p.name.Unify(NewContext().Encode(name)).Err() == nil {
 			return p.value
 		}
 	}
 	if s.open {
-		return schemaOf(s.value.Context().CompileString("_"))
+		return schemaOf(NewContext().CompileString("_"))
 	}
 	return nil
 }
