@@ -45,7 +45,6 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (c 
 		p, err := Load(ctx, s, name)
 		return chosen{Plan: p, Why: why}, err
 	}
-	because := func(code, name string) metadata.Reason { return metadata.Because(code, "name", strconv.Quote(name)) }
 	if s.Path != "" {
 		return load(named, metadata.Because("chosen_file", "file", s.Path))
 	}
@@ -56,7 +55,7 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (c 
 	names := namesOf(files) // of those that are asked whether they want the issue
 	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(names, name) }
 	if named != "" && !isAuto(named) {
-		return load(named, because("chosen_name", named))
+		return load(named, metadata.Because("chosen_name", "name", strconv.Quote(named)))
 	}
 	label, err := labelled(issue.Labels)
 	if err != nil {
@@ -90,9 +89,9 @@ func Choose(ctx context.Context, s Sources, issue ChoiceIssue, named string) (c 
 		}
 	}
 	if usual != "" {
-		return load(usual, because("chosen_usual", usual))
+		return load(usual, metadata.Because("chosen_usual", "name", strconv.Quote(usual)))
 	}
-	c, err = load(fallback, because("chosen_open", fallback))
+	c, err = load(fallback, metadata.Because("chosen_open", "name", strconv.Quote(fallback)))
 	c.Open = true
 	return c, err
 }
