@@ -92,7 +92,7 @@ func (c checks) phase(i int) {
 		c.add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
 	}
 	if asked := n.get("skip_if").get("when"); asked != nil {
-		c.ask(asked, c.before(p.Name))
+		c.ask(asked, c.before(p.Name, asked))
 		for _, pattern := range asked.get("tree").fieldNames() {
 			if why := pipelines.BadPattern(pattern); why != "" {
 				c.add(asked, []any{"tree", pattern}, "%q %s", pattern, why)
@@ -191,14 +191,17 @@ func (c checks) inserted(name string, later ...string) (rule, at int) {
 }
 
 // before gives what skip_if of a phase can ask about: the phases that come before it.
-func (c checks) before(phase string) *schema {
+func (c checks) before(phase string, when *node) *schema {
 	s := c.definition("#Before")
 	phases := s.Properties["phases"]
 	each := phases.patterns[0].value
 	phases.open, phases.patterns, phases.other = false, nil, fmt.Sprintf("no phase {name} before %q", phase)
 	for i, p := range c.all {
 		if at := slices.Index(c.names, phase); at < 0 || i < at || i >= len(c.names) {
-			phases.Properties[p.Name] = factsOf(each, p)
+			phases.Properties[p.Name] = each
+			if when.get("phases").get(p.Name) != nil {
+				phases.Properties[p.Name] = factsOf(each, p)
+			}
 		}
 	}
 	return s

@@ -77,7 +77,10 @@ func schemaOf(v cue.Value) *schema {
 // on a list, such as a least length, which no list meets yet, for the list.
 func described(v cue.Value) cue.Value {
 	v = cue.Dereference(v)
-	if op, args := v.Expr(); op == cue.AndOp && v.IncompleteKind() == cue.BottomKind {
+	if v.IncompleteKind() != cue.BottomKind {
+		return v
+	}
+	if op, args := v.Expr(); op == cue.AndOp {
 		for _, a := range args {
 			if a = described(a); a.IncompleteKind() == cue.ListKind && a.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
 				return a
