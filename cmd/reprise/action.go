@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -85,14 +86,14 @@ func actionCommand(env environ.Env) *cobra.Command {
 }
 
 // rehearse carries a dry run on for a job, and prints what it would have left behind.
-func rehearse(ctx context.Context, w *workspace.Workspace, d bot.DryRun) (metadata.Run, error) {
+func rehearse(ctx context.Context, w *workspace.Workspace, o workspace.Options, in inbox.Inputs) (metadata.Run, error) {
 	log := logForm("text")
-	if d.Verbose {
+	if in.Show {
 		log = "verbose"
 	}
-	run, err := runSession{w, runOptions{Options: d.Options, dry: true, log: log}}.carryOn(ctx)
+	run, err := runSession{w, runOptions{Options: o, dry: true, log: log}}.carryOn(ctx)
 	if err != nil {
 		return run, err
 	}
-	return run, showRehearsal(ctx, w, w.Env.Stdout, run, d.Label)
+	return run, showRehearsal(ctx, w, w.Env.Stdout, run, in.Label)
 }

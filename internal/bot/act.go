@@ -35,34 +35,43 @@ import (
 func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 	j, in, err := inbox.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
-	var b *bot
-	t, end := inbox.Trigger{}, jobEnd{}
+	e := ending{job: j, in: in}
 	if err == nil {
-		b, t, end, err = wake(j, in, dry)
+		err = e.wake(dry)
 	}
 	if why := j.Env.TooShort(); why != "" {
 		j.Warning(why)
 	}
-	if b != nil {
-		end = b.act(ctx)
-		t = b.Trigger
+	switch {
+	case err != nil:
+		e.jobEnd = jobEnd{decision: denied, Denial: command.Denial{Code: metadata.ConfigInvalid, Why: prompts.Why(err)}, err: err}
+	case e.bot != nil:
+		e.jobEnd = e.bot.act(ctx)
+		e.t = e.bot.Trigger
 	}
-	if err != nil {
-		end = jobEnd{decision: denied, Denial: command.Denial{Code: metadata.ConfigInvalid, Why: prompts.Why(err)}, err: err}
-	}
-	return ending{end, j, in, b, t}.finish(ctx)
+	return e.finish(ctx)
 }
 
-// wake reads the event. It gives the bot that acts on it or, if nothing is to be done, how the job ends.
-func wake(j *environ.Job, in inbox.Inputs, dry dryRunner) (*bot, inbox.Trigger, jobEnd, error) {
-	r := inbox.RunnerOf(j.Env)
+// ending is a job, with how it ends.
+type ending struct {
+	jobEnd
+	job *environ.Job
+	in  inbox.Inputs
+	bot *bot // nil: nothing was begun
+	t   inbox.Trigger
+}
+
+// wake reads the event: it makes the bot that acts on it or, if nothing is to be done, says how the job ends.
+func (e *ending) wake(dry dryRunner) error {
+	j, r := e.job, inbox.RunnerOf(e.job.Env)
 	payload, err := j.Payload()
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{}, err
+		return err
 	}
 	ev, err := github.ReadEvent(r.Event, payload)
 	if err != nil {
-		return nil, inbox.Trigger{}, jobEnd{decision: ignored, Denial: command.Denial{Code: metadata.NothingDone, Why: prompts.Why(err)}}, nil
+		e.jobEnd = jobEnd{decision: ignored, Denial: command.Denial{Code: metadata.NothingDone, Why: prompts.Why(err)}}
+		return nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
@@ -70,30 +79,21 @@ func wake(j *environ.Job, in inbox.Inputs, dry dryRunner) (*bot, inbox.Trigger, 
 	for name, value := range ev.Inputs {
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
-	if slices.Contains(setup.OnlyForms(), in.Command) {
-		t := inbox.TriggerOfIssue(ev, in, r)
-		b, err := newBot(j, in, t, dry)
-		return b, t, jobEnd{}, err
+	var no *command.Denial
+	if slices.Contains(setup.OnlyForms(), e.in.Command) {
+		e.t = inbox.TriggerOfIssue(ev, e.in, r)
+	} else {
+		e.t, no = inbox.TriggerOf(ev, e.in, r)
 	}
-	t, no := inbox.TriggerOf(ev, in, r)
-	if no != nil {
-		end := jobEnd{decision: denied, Denial: *no}
-		if no.Code == metadata.NothingDone {
-			end.decision = ignored // it is nobody's business
-		}
-		return nil, t, end, nil
+	switch {
+	case no == nil:
+		e.bot, err = newBot(j, e.in, e.t, dry)
+	case no.Code == metadata.NothingDone: // it is nobody's business
+		e.jobEnd = jobEnd{decision: ignored, Denial: *no}
+	default:
+		e.jobEnd = jobEnd{decision: denied, Denial: *no}
 	}
-	b, err := newBot(j, in, t, dry)
-	return b, t, jobEnd{}, err
-}
-
-// ending is a job that has nothing more to do but to say how it ended.
-type ending struct {
-	jobEnd
-	job *environ.Job
-	in  inbox.Inputs
-	bot *bot // nil: nothing was begun
-	t   inbox.Trigger
+	return err
 }
 
 // finish writes outputs and summary, and gives the exit code. An event that is not for reprise, or that was refused,
@@ -243,15 +243,16 @@ func (e ending) summaryPage() string {
 
 // tellGone tells people that the job which had the run is gone, if the record still has the run at work in the name of one
 // of the same run of the workflow. Nothing is committed: the next job takes the run over. It needs no checkout.
-func tellGone(ctx context.Context, b *bot) jobEnd {
+func (b *bot) tellGone(ctx context.Context) error {
 	known, err := b.voice.known(ctx)
 	run := known.Run
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return b.undecided(err)
 	}
+	d := b.newDelivery()
 	if err != nil || run.Status != metadata.Running || run.Execution.Lease == nil || !environ.SameJob(b.me, run.Execution.Lease.Owner) {
-		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.Trigger.Other, Job: jobOf(b.me), At: b.Env.Now()}) {
-			return jobEnd{decision: replied}
+		if delivery.TellUnstarted(ctx, d, run, delivery.Unstarted{For: b.Trigger.Other, Job: jobOf(b.me), At: b.Env.Now()}) {
+			return &jobEnd{decision: replied}
 		}
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended"))
 	}
@@ -262,9 +263,8 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	run.Stop.Why = metadata.Because("job_gone")
 	b.voice.about = subject{Course: known.With(run), began: true}
 	b.voice.flush(run)
-	d := newDelivery(b.place, b.voice)
 	d.TellStop(ctx, known.Plan, &run)
 	d.FindPull(ctx, &run)
 	d.KeepDraft(ctx, known.With(run))
-	return jobEnd{decision: replied, Denial: command.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
+	return &jobEnd{decision: replied, Denial: command.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
 }

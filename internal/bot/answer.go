@@ -136,37 +136,45 @@ func (b *bot) refuseLabel(ctx context.Context, no command.Denial) {
 	b.voice.warnOf(err)
 }
 
-// takenBack looks at the comment that asked as it is by now. What it returns is how the job ends if it was deleted, which
-// takes the command back, or edited: then nobody knows what was accepted. A job that is started again goes on.
-func (b *bot) takenBack(ctx context.Context) *jobEnd {
+// takenBack looks at the comment that asked as it is by now. The job ends if it was deleted, which takes the command
+// back, or edited: then nobody knows what was accepted. One that is started again goes on.
+func (b *bot) takenBack(ctx context.Context) error {
 	if b.Trigger.Comment == nil || b.restarted {
 		return nil
 	}
 	switch now, err := b.inbox.ThreadOf(b.Trigger.Said()).Comment(ctx, b.Trigger.Said()); {
 	case github.IsKind(err, github.NotFound, github.Gone):
-		return new(b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted")))
+		return b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted"))
 	case err != nil:
-		return new(b.undecided(err))
+		return b.undecided(err)
 	case now.Edited():
-		return new(b.refuseAll(ctx, b.denial(metadata.PermissionDenied, metadata.Because("comment_edited"))))
+		return b.refuseAll(ctx, metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
 	return nil
 }
 
-// mayAsk says why somebody may not ask for this, or nothing.
-func (b *bot) mayAsk(ctx context.Context) *command.Denial {
+// mayAskHere ends the job if somebody may not ask for this, and shows that.
+func (b *bot) mayAskHere(ctx context.Context) error {
+	err := b.mayAsk(ctx)
+	if end, is := errors.AsType[*jobEnd](err); is && end.Code == metadata.PermissionDenied {
+		b.react(ctx, github.Confused)
+		b.refuseLabel(ctx, end.Denial)
+	}
+	return err
+}
+
+// mayAsk ends the job if somebody may not ask for this.
+func (b *bot) mayAsk(ctx context.Context) error {
 	if b.Trigger.CI {
 		return nil // nobody asks for anything: the run goes on as it was asked to
 	}
-	need := b.Trigger.Requested.Role()
 	askers := []github.User{b.Trigger.Asker}
 	if again := inbox.RunnerOf(b.Env).Again; again != "" && !strings.EqualFold(again, b.Trigger.By) {
 		askers = append(askers, github.User{Login: again}) // started an old job again
 	}
 	for _, who := range askers {
-		if no := b.inbox.May(ctx, who, need); no != nil {
-			no.What = text.FirstLine(b.Trigger.Text)
-			return no
+		if no, is := errors.AsType[*command.Refusal](b.inbox.May(ctx, who, b.Trigger.Requested.Role(), false)); is {
+			return &jobEnd{decision: denied, Denial: command.Denial{Code: no.Code, By: who.Login, What: text.FirstLine(b.Trigger.Text), Why: no.Why()}}
 		}
 	}
 	return nil

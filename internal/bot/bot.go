@@ -2,10 +2,9 @@
 // started a job, looks at who asks, and carries commands out between the steps of
 // the run. Its door is Act.
 //
-// Besides the inbox, a room of its own, it has two parts: the voice says what people
-// are told, and the lease knows whose the run is. Each has a lock, because comments
-// are read and answered while an agent works. A bot is over them, and belongs to one
-// goroutine.
+// Besides the inbox, a room of its own, it has a voice, which says what people are told.
+// That has a lock, because comments are read and answered while an agent works. A bot is
+// over both, and belongs to one goroutine.
 package bot
 
 import (
@@ -38,18 +37,19 @@ type bot struct {
 	*place
 	inbox     *inbox.Inbox
 	voice     *voice
-	lease     *lease
 	delivery  *delivery.Delivery
 	statuses  *delivery.Statuses
 	preflight *doctor.Preflight
 	dryRun    dryRunner
 
-	w      *workspace.Workspace // nil: no run is open
-	engine *engine.Engine
-	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
-	acted  bool         // this process did more with the run than refuse commands
-	obeyed int          // commands that this process took
-	due    *PartsDue    // parts that other jobs are to do; nil: there are none
+	w       *workspace.Workspace // nil: no run is open
+	engine  *engine.Engine
+	holding bool         // this process has taken the run
+	orphan  bool         // who had the run is gone, and may have left something undone
+	before  metadata.Run // the run that the issue had, if its branch is gone; else the zero value
+	acted   bool         // this process did more with the run than refuse commands
+	obeyed  int          // commands that this process took
+	due     *PartsDue    // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI  bool
 	unpushed *metadata.Run // the record of a step that could not be pushed
@@ -59,7 +59,7 @@ type bot struct {
 	turnedDown *command.Denial
 }
 
-// jobEnd is how a job ended.
+// jobEnd is how a job ended: as an error, that there is nothing more to do.
 type jobEnd struct {
 	decision       decision
 	command.Denial        // why nothing was done, or why a run stopped; zero if all went well
@@ -67,6 +67,9 @@ type jobEnd struct {
 	matrix         string // of the jobs that go on with the run; empty: there are none
 	err            error
 }
+
+// Error says why.
+func (e *jobEnd) Error() string { return e.Words("en") }
 
 // unknown reports whether nothing was done because the forge did not answer,
 // so that nobody knows whether it should have been.
@@ -91,57 +94,50 @@ func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*b
 	if err != nil {
 		return nil, err
 	}
-	v := &voice{place: p, lease: &lease{place: p}}
+	v := &voice{place: p}
 	p.Warn = v.warn
 	v.inbox = inbox.New(p.Source)
 	return &bot{
-		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
+		place: p, inbox: v.inbox, voice: v, dryRun: dry,
 		preflight: &doctor.Preflight{GitHub: p.GitHub, Pull: p.In.Pull, Warn: v.warn},
 	}, nil
 }
 
 // newDelivery prepares what a run leaves on the forge besides comments.
-func newDelivery(p *place, v *voice) *delivery.Delivery {
+func (b *bot) newDelivery() *delivery.Delivery {
 	return &delivery.Delivery{
-		GitHub: p.GitHub, Issue: p.Trigger.Number, Branch: p.Trigger.Branch, In: p.In, Folder: p.workFolder(),
-		Own:   delivery.OwnWorkflow(p.Env.Getenv("GITHUB_WORKFLOW_REF"), p.Env.Getenv("GITHUB_REPOSITORY")),
-		Voice: delivery.Voice{Warn: v.warn, Facts: v.facts, Change: v.change}, Expired: v.lease.expired,
+		GitHub: b.GitHub, Issue: b.Trigger.Number, Branch: b.Trigger.Branch, In: b.In, Folder: b.workFolder(),
+		Own:   delivery.OwnWorkflow(b.Env.Getenv("GITHUB_WORKFLOW_REF"), b.Env.Getenv("GITHUB_REPOSITORY")),
+		Voice: delivery.Voice{Warn: b.voice.warn, Facts: b.voice.facts, Change: b.voice.change}, Expired: b.voice.expired,
 	}
 }
 
-// act does what was asked for, if whoever asks may.
+// act does what was asked for, if whoever asks may. Each of its steps ends the job by an error, which may be a *jobEnd.
 func (b *bot) act(ctx context.Context) jobEnd {
+	steps := []func(context.Context) error{b.elsewhere, b.turn, b.mayAskHere, b.takenBack, b.reply, b.session}
 	if b.In.Command == setup.EndOnly {
-		return tellGone(ctx, b)
+		steps = []func(context.Context) error{b.tellGone}
 	}
-	if no := b.elsewhere(ctx); no != nil {
-		return jobEnd{decision: denied, Denial: *no}
-	}
-	asked := b.Trigger.Requested
-	if b.Trigger.Closed > 0 {
-		if end := b.turnToWaiting(ctx); end != nil {
-			return *end
-		}
-	} else if b.Trigger.Pull > 0 {
-		if end := b.turnToIssue(ctx); end != nil {
-			return *end
-		}
-	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared {
-		if _, err := b.voice.known(ctx); errors.Is(err, fs.ErrNotExist) { // it is likely to be for another program
-			return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
+	var err error
+	for _, step := range steps {
+		if err == nil {
+			err = step(ctx)
 		}
 	}
-	if no := b.mayAsk(ctx); no != nil {
-		if no.Code == metadata.PermissionDenied {
-			b.react(ctx, github.Confused)
-			b.refuseLabel(ctx, *no)
-		}
-		return jobEnd{decision: denied, Denial: *no}
+	return *b.endBy(ctx, err)
+}
+
+// endBy is how a job ends by an error.
+func (b *bot) endBy(ctx context.Context, err error) *jobEnd {
+	if end, is := errors.AsType[*jobEnd](err); is {
+		return end
 	}
-	if end := b.takenBack(ctx); end != nil {
-		return *end
-	}
-	fresh := b.react(ctx, github.Eyes)
+	return b.broke(ctx, err)
+}
+
+// reply answers what is answered at once, and ends the job if there is nothing else to do.
+func (b *bot) reply(ctx context.Context) error {
+	fresh, asked := b.react(ctx, github.Eyes), b.Trigger.Requested
 	switch {
 	case b.Trigger.CI && b.In.Command == setup.GateOnly:
 		return b.mayGoOn(ctx)
@@ -150,102 +146,113 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		if end.decision != replied || b.In.Dry {
 			return end
 		}
-		if c, err := b.voice.known(ctx); err != nil || !newDelivery(b.place, b.voice).Owes(c) { // an earlier job has left nothing undone
+		if c, err := b.voice.known(ctx); err != nil || !b.newDelivery().Owes(c) { // an earlier job has left nothing undone
 			return end
 		}
 	}
 	if b.In.Command == setup.GateOnly {
-		return jobEnd{decision: toRun}
+		return &jobEnd{decision: toRun}
 	}
-	return b.session(ctx)
+	return nil
 }
 
 // mayGoOn says whether a run may go on because CI has ended on its branch, or because an
 // issue that it waits for was closed.
-func (b *bot) mayGoOn(ctx context.Context) jobEnd {
+func (b *bot) mayGoOn(ctx context.Context) error {
 	switch c, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return b.undecided(err)
 	case err != nil || !delivery.GoesOnAlone(c.Run) && !(b.Trigger.Red && delivery.CILate(c.Run)):
 		return b.ignore(metadata.NothingDone, metadata.Because("no_wait_for_ci"))
 	}
-	return jobEnd{decision: toRun}
+	return &jobEnd{decision: toRun}
 }
 
-// turnToIssue turns from the pull request that a command stands on to the issue of its run. What it returns is how
-// the job ends at once: on pull requests of others strangers get no sign, and people with the right get one answer,
-// unless other programs know the command, too.
-func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
-	if no := b.mayAsk(ctx); no != nil {
-		return &jobEnd{decision: denied, Denial: *no}
-	}
-	of, err := inbox.RunOfPull(ctx, b.GitHub, b.Env, b.Trigger.Pull)
-	if err != nil {
-		return new(b.undecided(err))
-	}
-	d := b.denial(metadata.NothingDone, metadata.Because("command_on_pull", "number", b.Trigger.Pull))
+// turn turns to the issue of the run that is meant, if the event is about something else.
+func (b *bot) turn(ctx context.Context) error {
 	asked := b.Trigger.Requested
 	switch {
-	case of == nil && (b.Trigger.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
-		return &jobEnd{decision: ignored, Denial: d}
-	case of == nil:
-		return new(b.refuseAll(ctx, d))
-	case b.Trigger.Review != nil && inbox.Waiting{Parsed: asked, Review: b.Trigger.Review}.Idle(of.Course):
-		d.Why = phases.NothingToApprove(of.Run, of.Run.CurrentPhase)
-		return &jobEnd{decision: ignored, Denial: d}
+	case b.Trigger.Closed > 0:
+		return b.turnToWaiting(ctx)
+	case b.Trigger.Pull > 0:
+		return b.turnToIssue(ctx)
+	case asked.Outcome == command.Understood && asked.Command.Spec().Shared:
+		if _, err := b.voice.known(ctx); errors.Is(err, fs.ErrNotExist) { // it is likely to be for another program
+			return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
+		}
 	}
-	b.Trigger.Number = of.Issue
-	b.Issue = b.GitHub.Thread(of.Issue)
-	b.inbox.TurnTo(b.Issue)
+	return nil
+}
+
+// turnToIssue turns from the pull request that a command stands on to the issue of its run. On pull requests of others
+// strangers get no sign, and people with the right get one answer, unless other programs know the command, too.
+func (b *bot) turnToIssue(ctx context.Context) error {
+	if err := b.mayAsk(ctx); err != nil {
+		return err
+	}
+	of, number, err := b.RunOfPull(ctx, b.Trigger.Pull)
+	none, asked, why := errors.Is(err, fs.ErrNotExist), b.Trigger.Requested, metadata.Because("command_on_pull", "number", b.Trigger.Pull)
+	switch {
+	case none && (b.Trigger.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
+		return b.ignore(metadata.NothingDone, why)
+	case none:
+		return b.refuseAll(ctx, metadata.NothingDone, why)
+	case err != nil:
+		return b.undecided(err)
+	case b.Trigger.Review != nil && inbox.Waiting{Parsed: asked, Review: b.Trigger.Review}.Idle(of):
+		return b.ignore(metadata.NothingDone, phases.NothingToApprove(of.Run, of.Run.CurrentPhase))
+	}
+	b.turnToNumber(number)
 	if b.Trigger.Review == nil {
 		return nil
 	}
 	b.inbox.Follow(b.Trigger.Pull)
 	switch same, err := inbox.SameWorkflows(ctx, b.GitHub, of.Run.BranchName, cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
-		return new(b.undecided(err))
+		return b.undecided(err)
 	case !same:
-		d.Code, d.Why = metadata.PermissionDenied, metadata.Because("other_workflows", "branch", of.Run.BranchName)
-		return new(b.refuseAll(ctx, d))
+		return b.refuseAll(ctx, metadata.PermissionDenied, metadata.Because("other_workflows", "branch", of.Run.BranchName))
 	}
 	return nil
 }
 
+// turnToNumber turns to an issue.
+func (b *bot) turnToNumber(number int) {
+	b.Trigger.Number, b.Issue = number, b.GitHub.Thread(number)
+	b.inbox.TurnTo(b.Issue)
+}
+
 // turnToWaiting turns from an issue that was closed to that of the first run which waits
-// for it, and has jobs begin for the others. What it returns is how the job ends if none does.
-func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
-	all, err := b.awaited().By(ctx, b.Trigger.Closed, delivery.WaitingLabel)
+// for it, and has jobs begin for the others.
+func (b *bot) turnToWaiting(ctx context.Context) error {
+	all, err := b.WaitingFor(ctx, b.Trigger.Closed, delivery.WaitingLabel)
 	switch {
 	case err != nil:
-		return new(b.undecided(err))
+		return b.undecided(err)
 	case len(all) == 0:
-		return new(b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.Trigger.Closed)))
+		return b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.Trigger.Closed))
 	case b.In.Command != setup.GateOnly: // which has no right to
-		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
+		b.voice.warnOf(b.Wake(ctx, all[1:]))
 	}
-	b.Trigger.Number, b.Issue = all[0], b.GitHub.Thread(all[0])
-	b.inbox.TurnTo(b.Issue)
+	b.turnToNumber(all[0])
 	return nil
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.
-func (b *bot) elsewhere(ctx context.Context) *command.Denial {
+func (b *bot) elsewhere(ctx context.Context) error {
 	ref := inbox.RunnerOf(b.Env).Ref
 	if b.Trigger.Branch != "" || ref == "" {
 		return nil
 	}
-	no := new(b.denial(metadata.ConfigInvalid, ""))
 	repo, err := b.GitHub.Repository(ctx)
 	switch {
 	case err != nil:
-		no.Code, no.Why = exit.ForgeReason(err), prompts.Why(err)
+		return b.undecided(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
-		no.Why = inbox.OnOtherBranch(ref, repo.DefaultBranch)
-	default:
-		b.Trigger.Branch = repo.DefaultBranch
-		return nil
+		return &jobEnd{decision: denied, Denial: b.denial(metadata.ConfigInvalid, inbox.OnOtherBranch(ref, repo.DefaultBranch))}
 	}
-	return no
+	b.Trigger.Branch = repo.DefaultBranch
+	return nil
 }
 
 // hasRun reports whether there is a run: one that has a commit, or is rehearsed.
@@ -267,8 +274,8 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 }
 
 // replyNow answers what is answered at once: questions, and mistakes.
-func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
-	end := jobEnd{decision: replied}
+func (b *bot) replyNow(ctx context.Context, fresh bool) *jobEnd {
+	end := &jobEnd{decision: replied}
 	if b.Trigger.Requested.Outcome == command.Mistaken {
 		end.decision, end.Denial = denied, b.denial(metadata.NothingDone, metadata.Said(text.OneLine(b.Trigger.Requested.Reply(b.voice.language()))))
 	}
@@ -305,11 +312,12 @@ func (b *bot) failed(ctx context.Context, d command.Denial, sign github.Reaction
 	b.refuseWhatAsked(ctx, d)
 }
 
-// refuseAll answers that what was asked for is not done.
-func (b *bot) refuseAll(ctx context.Context, d command.Denial) jobEnd {
+// refuseAll answers that what was asked for is not done, and ends the job.
+func (b *bot) refuseAll(ctx context.Context, code metadata.Code, why metadata.Reason) error {
+	end := &jobEnd{decision: denied, Denial: b.denial(code, why)}
 	b.react(ctx, github.Confused)
-	b.refuseWhatAsked(ctx, d)
-	return jobEnd{decision: denied, Denial: d}
+	b.refuseWhatAsked(ctx, end.Denial)
+	return end
 }
 
 // refuseWhatAsked answers the comment or review that this job is for.
@@ -324,7 +332,7 @@ func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 
 // tellReview answers the review that this job is for, below the pull request.
 func (b *bot) tellReview(ctx context.Context, text string) {
-	if b.In.Dry || b.lease.expired() {
+	if b.In.Dry || b.voice.expired() {
 		return
 	}
 	_, err := b.Pull.Post(ctx, page.ReviewMarker(b.Trigger.Review.ID), text, b.inbox.Start())
@@ -332,9 +340,9 @@ func (b *bot) tellReview(ctx context.Context, text string) {
 }
 
 // broke ends a job with an error. The record is as it was last committed, so starting again goes on from there.
-func (b *bot) broke(ctx context.Context, err error) jobEnd {
+func (b *bot) broke(ctx context.Context, err error) *jobEnd {
 	b.job.Group("")
-	end := jobEnd{decision: toRun, err: err, Denial: b.denial("", prompts.Why(err))}
+	end := &jobEnd{decision: toRun, err: err, Denial: b.denial("", prompts.Why(err))}
 	var no *command.Refusal
 	switch {
 	case lostRace(err):
@@ -373,9 +381,9 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		b.tellPeople(ctx)
 	}
 	if b.engine != nil && b.w.Run.Status != metadata.Running && !errors.As(err, new(*git.PushError)) {
-		if _, err := b.lease.release(ctx, b.w.Run); err != nil {
-			b.voice.warn(err) // it is free when this job is over
-		}
+		_, err := b.engine.GiveBack(ctx, b.w.Run)
+		b.holding = false
+		b.voice.warnOf(err) // it is free when this job is over
 	}
 	return end
 }

@@ -166,6 +166,6 @@ func (b holdGate) turn(ctx context.Context, next metadata.Run, subject string) (
 
 // takeOn goes on with a run that this process has just committed.
 func (b holdGate) takeOn(run metadata.Run) {
-	b.lease.holding, b.acted = true, true
+	b.holding, b.acted = true, true
 	b.keep(run)
 }

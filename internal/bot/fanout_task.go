@@ -149,7 +149,7 @@ var errEnded = errors.New("people have asked for something else; the job that jo
 // makes it pointless or says to begin no more.
 func (t *partJob) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	t.inbox.Look(ctx, false)
-	if t.stoppedBy(ctx, run, "pause", "cancel", "rollback", "skip") {
+	if t.endedBy(ctx, run, "pause", "cancel", "rollback", "skip") {
 		return run, errEnded
 	}
 	return run, nil
@@ -158,31 +158,16 @@ func (t *partJob) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 // Urgent looks at the comments while an agent works, until one of them makes that work pointless.
 func (t *partJob) Urgent(ctx context.Context, now func() metadata.Run) error {
 	return listen(ctx, t.inbox, func() error {
-		if t.stoppedBy(ctx, now(), "cancel", "rollback", "skip") {
+		if t.endedBy(ctx, now(), "cancel", "rollback", "skip") {
 			return engine.ErrCancelled
 		}
 		return nil
 	})
 }
 
-// stoppedBy reports whether somebody with the right has given one of the commands, and it ends the work on the part.
-func (t *partJob) stoppedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
-	for _, c := range t.inbox.Pending(run) {
-		if !slices.Contains(commands, c.Parsed.Command.Name) || !isSettled(ctx, t.inbox, c) {
-			continue
-		}
-		o := t.inbox.Request(run, c)
-		if o.Name == "cancel" || o.Name == "pause" {
-			return true
-		}
-		x, err := o.Apply(phases.On(t.w.Plan, run), true)
-		if err != nil {
-			continue
-		}
-		now, then := run.Phase(t.In.Part), x.Run.Phase(t.In.Part)
-		if then == nil || then.Generation != now.Generation || then.Status == metadata.PhaseSkipped {
-			return true
-		}
-	}
-	return false
+// endedBy reports whether one of some commands has ended the work on the part.
+func (t *partJob) endedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
+	return slices.ContainsFunc(t.inbox.Pending(run), func(c inbox.Waiting) bool {
+		return ends(ctx, t.inbox, phases.On(t.w.Plan, run), c, t.In.Part, commands...)
+	})
 }

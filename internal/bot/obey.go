@@ -44,16 +44,14 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 			o.Review.Comments, o.Review.Answered = nil, true // there is nothing to say in answer
 		}
 	}
-	taken := o.Taken(x)
-	taken.Job = b.lease.jobFor(o)
-	next := phases.Take(run, x.Run, taken)
-	if next.Execution.Attempt == run.Execution.Attempt && !b.lease.holding {
+	next := phases.Take(run, x.Run, b.taken(o, x))
+	if next.Execution.Attempt == run.Execution.Attempt && !b.holding {
 		next.Execution.Attempt++ // a process of its own
 	}
 	if err := b.commit(ctx, next, x, o); err != nil {
 		return run, err
 	}
-	b.lease.holding = b.lease.holding || next.Status == metadata.Running
+	b.holding = b.holding || next.Status == metadata.Running
 	b.obeyed++
 	b.acted = b.acted || no == nil
 	b.keep(next)
@@ -62,12 +60,21 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	return next, nil
 }
 
+// taken is a command with its effect, as the record notes it: with this job as its origin, if it stands nowhere.
+func (b *bot) taken(o command.Request, x command.Effect) phases.Command {
+	c := o.Taken(x)
+	if o.Comment == 0 && o.Review == nil {
+		c.Job = jobOf(b.me)
+	}
+	return c
+}
+
 // decide computes the effect of a command on a run, and looks up or asks what that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
 	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.In.TooManyBots(run, o.By) {
 		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
 	}
-	x, err := o.Apply(phases.On(b.w.Plan, run), b.lease.holding)
+	x, err := o.Apply(phases.On(b.w.Plan, run), b.holding)
 	if err == nil && !x.Frozen { // a new definition is held by itself
 		err = b.w.Allows(ctx, b.opening(nil), run, x.Run)
 		if errors.As(err, new(pipelines.Mistakes)) {
@@ -107,8 +114,8 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // approved another state of it. Nil if it counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
 	_, role, _, _ := phases.Approval(phases.On(b.w.Plan, run), o.Phase)
-	if no := b.inbox.May(ctx, github.User{Login: o.By}, github.Role(role)); no != nil {
-		return command.Refuse(no.Code, no.Why)
+	if err := b.inbox.May(ctx, github.User{Login: o.By}, github.Role(role), false); err != nil {
+		return err
 	}
 	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
 		return command.RefusedBy(metadata.StaleEvent, err)
@@ -194,14 +201,20 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 
 // answer puts what became of a command into the outbox.
 func (b *bot) answer(o command.Request, no *command.Refusal) {
-	switch {
-	case no != nil && o.Comment == 0 && o.Review == nil && no.Code != metadata.Done && no.Code != metadata.AlreadyRunning:
-		b.turnedDown = &command.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why()}
-	case no != nil:
-		d := command.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
-		b.voice.locked(func() { b.voice.noted = append(b.voice.noted, d) })
-		b.voice.outbox.refuse(o.Comment, d)
-	case o.Comment > 0:
-		b.voice.obeyed(o.Name, o.Comment)
+	if o.Review == nil {
+		b.inbox.MarkDone(inbox.Waiting{Comment: github.Comment{ID: o.Comment}})
 	}
+	if no == nil {
+		if o.Comment > 0 {
+			b.voice.obeyed(o.Name, o.Comment)
+		}
+		return
+	}
+	d := command.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
+	if o.Comment == 0 && o.Review == nil && no.Code != metadata.Done && no.Code != metadata.AlreadyRunning {
+		b.turnedDown = &command.Denial{Code: d.Code, By: d.By, What: d.What, Why: d.Why}
+		return
+	}
+	b.voice.note(d)
+	b.voice.outbox.refuse(o.Comment, d)
 }

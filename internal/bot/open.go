@@ -23,7 +23,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // opening gives the options for opening the run, including those of the first /run, or of o.
@@ -53,24 +52,20 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 
 // hear gives what reads the discussion as it was when a command was given.
 func (b *bot) hear(o command.Request) issue.Hear {
-	before := o.Written
-	if before.IsZero() {
-		before = b.Trigger.At
-	}
-	place := inbox.DiscussionPlace{
-		Thread: b.GitHub.Thread(b.Trigger.Number), Before: before, Users: b.In.Users, Bots: b.In.Bots, Warn: b.voice.warn,
+	place := inbox.DiscussionPlace{Thread: b.GitHub.Thread(b.Trigger.Number), Before: o.Written, Users: b.In.Users, Bots: b.In.Bots, Warn: b.voice.warn}
+	if o.Written.IsZero() {
+		place.Before = b.Trigger.At
 	}
 	return place.Hear
 }
 
-// open opens the run. What it returns besides an error is how the job ends at
-// once: because there is no run, or because another job works on it.
-func (b *bot) open(ctx context.Context) (*jobEnd, error) {
+// open opens the run. The job ends if there is none, or if another job works on it.
+func (b *bot) open(ctx context.Context) error {
 	b.sign(ctx)
 	first := b.firstRun(ctx)
 	w, err := workspace.Open(ctx, b.Env, b.opening(first))
 	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") {
-		return nil, command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
+		return command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
 	}
 	if err == nil && w.Fresh && b.wasDeleted(ctx) {
 		// What was asked of that run is not asked of a new one, if another job has not just begun it.
@@ -87,35 +82,35 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 			err = w.Close()
 		}
 		b.turnTo(nil)
-		no := b.denial(metadata.NoRun, "")
+		why := metadata.Reason("")
 		if b.before.IssueNumber != "" {
-			no.Why = metadata.Because("branch_deleted", "branch", b.before.BranchName)
+			why = metadata.Because("branch_deleted", "branch", b.before.BranchName)
 		}
-		return new(b.refuseAll(ctx, no)), err
+		return cmp.Or(err, b.refuseAll(ctx, metadata.NoRun, why))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.turnTo(w)
-	if why := b.lease.holder(ctx, w.Run.Execution.Lease); why != "" { // another process works on the run
-		return new(b.ignore(metadata.AlreadyRunning, why)), nil
+	if why := b.holder(ctx, w.Run.Execution.Lease); why != "" { // another process works on the run
+		return b.ignore(metadata.AlreadyRunning, why)
 	}
 	if err := b.wire(ctx, b.opening(first)); err != nil {
-		return nil, err
+		return err
 	}
-	b.lease.orphan = w.Run.Execution.Lease != nil
-	b.engine.StaleLease = b.lease.orphan
-	if b.lease.orphan {
+	b.orphan = w.Run.Execution.Lease != nil
+	b.engine.StaleLease = b.orphan
+	if b.orphan {
 		b.delivery.FindGone(ctx, &w.Run)
 		w.Run.Cost.USD = max(w.Run.Cost.USD, b.voice.lastShown(ctx, w.Run).USD)
 		run, err := foldParts(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
-		return nil, err
+		return err
 	}
 	if !w.Fresh {
-		return nil, nil
+		return nil
 	}
-	return nil, b.start(ctx, *first)
+	return b.start(ctx, *first)
 }
 
 // wasDeleted reports whether the issue had a run whose branch is gone, and whose record is kept.
@@ -139,25 +134,22 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.Comment.Author; b.inbox.May(ctx, who, c.Parsed.Role()) == nil {
+		if who := c.Comment.Author; b.inbox.May(ctx, who, c.Parsed.Role(), false) == nil {
 			return &command.Request{Command: c.Parsed.Command, By: who.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.Env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
 }
 
-// closed says why no work is done on this issue, or nothing. That is asked now, since the job may have waited long.
+// closed says why no work is done on this issue; an empty code, that some is. That is asked now, since the job may have waited long.
 // The text of the issue, however, is that of the event, which is what the author of the command has read.
-func (b *bot) closed(ctx context.Context) *command.Denial {
+func (b *bot) closed(ctx context.Context) (metadata.Code, metadata.Reason) {
 	is, err := b.GitHub.Issue(ctx, b.Trigger.Number)
 	if err == nil && b.Trigger.Issue == nil {
 		b.Trigger.Issue = &is
 	}
 	b.delivery.Labelled = slices.Contains(is.Labels, delivery.WaitingLabel)
-	if code, why := issue.WhyNoWork(is, err); code != "" {
-		return new(b.denial(code, why))
-	}
-	return nil
+	return issue.WhyNoWork(is, err)
 }
 
 // wire makes an engine that is wired to the issue.
@@ -188,12 +180,12 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 		},
 	}
 	e.Sources = []engine.Source{base.Next}
-	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, workspace.Longest(b.w.Plan)
+	e.Steering, e.Owner, e.Hold = b, b.me, workspace.Longest(b.w.Plan)
 	if b.In.FanOut && b.In.Command != setup.JoinOnly {
 		SplitIntoParts(e)
 	}
 	b.engine = e
-	b.lease.use(e)
+	b.voice.engine.Store(e)
 	return nil
 }
 
@@ -220,9 +212,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	for _, c := range early {
 		next = phases.Take(next, next, c.Taken(command.Effect{Why: command.Refused(no.Why())}))
 	}
-	taken := o.Taken(command.Effect{Why: metadata.Because("run_begins")})
-	taken.Job = b.lease.jobFor(o)
-	next = phases.Take(next, next, taken)
+	next = phases.Take(next, next, b.taken(o, command.Effect{Why: metadata.Because("run_begins")}))
 	if o.Comment == 0 {
 		next.Cursor = b.inbox.Newest() // what people wrote before is not about this run
 	}
@@ -232,13 +222,9 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	}
 	b.w.Fresh = false
 	b.keep(next)
-	b.lease.holding = true
-	b.inbox.MarkDone(o.Comment)
-	if o.Comment > 0 {
-		b.voice.obeyed(o.Name, o.Comment)
-	}
+	b.holding = true
+	b.answer(o, nil)
 	for _, c := range early {
-		b.inbox.MarkDone(c.Comment)
 		b.answer(c, no)
 	}
 	b.tellTaken()
@@ -269,11 +255,11 @@ func (b *bot) early(ctx context.Context, first command.Request) (out []command.R
 		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no := b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role())
+		no, denied := errors.AsType[*command.Refusal](b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false))
 		switch {
-		case no != nil && no.Code == metadata.APIError:
-			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
-		case no != nil || c.Comment.Edited():
+		case denied && no.Code == metadata.APIError:
+			return nil, later{no}
+		case denied || c.Comment.Edited():
 		case c.Parsed.Outcome == command.Mistaken || c.Parsed.Command.Now():
 			if c.Comment.ID != b.Trigger.Said() {
 				b.voice.outbox.answer(c)
@@ -285,19 +271,12 @@ func (b *bot) early(ctx context.Context, first command.Request) (out []command.R
 	return out, nil
 }
 
-// DryRun says how a pipeline is rehearsed in a job.
-type DryRun struct {
-	workspace.Options
-	Verbose bool   // what agents do is printed, too
-	Label   string // that starts a run
-}
-
 // dryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
-type dryRunner func(ctx context.Context, w *workspace.Workspace, d DryRun) (metadata.Run, error)
+type dryRunner func(ctx context.Context, w *workspace.Workspace, o workspace.Options, in inbox.Inputs) (metadata.Run, error)
 
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.
-func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
+func (b *bot) rehearse(ctx context.Context) error {
 	if !b.Trigger.AsksToRun() {
 		return b.ignore(metadata.NothingDone, metadata.Because("rehearses_run"))
 	}
@@ -305,19 +284,14 @@ func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 	o.Scratch, o.Agent, o.Token = true, agents.Rehearsal, ""
 	w, err := workspace.Open(ctx, b.Env, o)
 	if err != nil {
-		return b.broke(ctx, err)
+		return err
 	}
 	b.turnTo(w)
-	defer func() {
-		if err := w.Close(); err != nil {
-			end.err = errors.Join(end.err, err)
-		}
-	}()
-	run, err := b.dryRun(ctx, w, DryRun{Options: o, Verbose: b.In.Show, Label: b.In.Label})
+	run, err := b.dryRun(ctx, w, o, b.In)
 	b.keep(run)
-	if err != nil {
-		return b.broke(ctx, err)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
 	}
 	_, _ = fmt.Fprintln(b.Env.Stdout, "Nothing was left behind.")
-	return jobEnd{decision: toRun, Denial: command.Denial{Code: metadata.Done}}
+	return &jobEnd{decision: toRun, Denial: command.Denial{Code: metadata.Done}}
 }

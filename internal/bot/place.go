@@ -115,22 +115,17 @@ func (p *place) denial(code metadata.Code, why metadata.Reason) command.Denial {
 }
 
 // ignore ends a job that is asked for nothing.
-func (p *place) ignore(code metadata.Code, why metadata.Reason) jobEnd {
-	return jobEnd{decision: ignored, Denial: p.denial(code, why)}
+func (p *place) ignore(code metadata.Code, why metadata.Reason) error {
+	return &jobEnd{decision: ignored, Denial: p.denial(code, why)}
 }
 
 // undecided ends a job that could not find out what it is asked for.
-func (p *place) undecided(err error) jobEnd {
-	return jobEnd{decision: denied, Denial: p.denial(exit.ForgeReason(err), prompts.Why(err))}
+func (p *place) undecided(err error) error {
+	return &jobEnd{decision: denied, Denial: p.denial(exit.ForgeReason(err), prompts.Why(err))}
 }
 
 // id is that of the issue, as runs spell it.
 func (p *place) id() string { return strconv.Itoa(p.Trigger.Number) }
-
-// awaited are the issues that runs wait for.
-func (p *place) awaited() inbox.AwaitedPlace {
-	return inbox.AwaitedPlace{GitHub: p.GitHub, Env: p.Env}
-}
 
 // workFolder is the checkout, which may lie below the folder of the job: there, where only one is, or that of this repository.
 func (p *place) workFolder() string {

@@ -20,18 +20,17 @@ import (
 
 // session opens the run of the issue, takes the commands that wait, and works
 // until there is nothing more to do or a person is needed.
-func (b *bot) session(ctx context.Context) jobEnd {
+func (b *bot) session(ctx context.Context) error {
 	ctx, stop := b.In.Within(ctx)
 	defer stop()
-	b.delivery = newDelivery(b.place, b.voice)
+	b.delivery = b.newDelivery()
 	b.statuses = &delivery.Statuses{Delivery: b.delivery}
-	no := b.closed(ctx)
-	shut := no != nil
-	if shut && b.Trigger.Requested.Command.Name != "cancel" {
-		return b.refuseAll(ctx, *no)
+	code, why := b.closed(ctx)
+	if code != "" && b.Trigger.Requested.Command.Name != "cancel" {
+		return b.refuseAll(ctx, code, why)
 	}
 	if b.In.Dry {
-		return b.rehearse(ctx)
+		return b.endBy(ctx, b.rehearse(ctx))
 	}
 	if err := b.inbox.Read(ctx, true); err != nil {
 		return b.broke(ctx, err) // earlier requests come first
@@ -44,39 +43,34 @@ func (b *bot) session(ctx context.Context) jobEnd {
 			b.voice.warnOf(b.w.Close())
 		}
 	}()
-	for try := 1; ; try++ {
-		end, err := b.enter(ctx)
-		switch {
-		case errors.As(err, new(*git.Moved)) && lostRace(err) && try < mostRaces && (b.engine == nil || !b.engine.Holds()) && ctx.Err() == nil:
-			b.voice.warnOf(b.leave()) // another job was faster, and may have left this job's work undone
-			continue
-		case err != nil:
-			return b.broke(ctx, err)
-		case end != nil:
-			return *end
-		}
-		return b.runToStop(ctx, shut)
+	err := b.enter(ctx)
+	for try := 1; errors.As(err, new(*git.Moved)) && lostRace(err) && try < mostRaces && (b.engine == nil || !b.engine.Holds()) && ctx.Err() == nil; try++ {
+		b.voice.warnOf(b.leave()) // another job was faster, and may have left this job's work undone
+		err = b.enter(ctx)
 	}
+	if err == nil {
+		err = b.runToStop(ctx, code != "")
+	}
+	return b.endBy(ctx, err)
 }
 
 // mostRaces is how often a job begins anew because somebody else has pushed at the same moment.
 const mostRaces = 5
 
-// enter opens the run and takes what waits. What it returns besides an error is how the job ends at once.
-func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
-	end, err := b.open(ctx)
-	if err == nil && end == nil {
+// enter opens the run and takes what waits.
+func (b *bot) enter(ctx context.Context) error {
+	err := b.open(ctx)
+	if err == nil {
 		err = b.inbox.Reach(ctx, b.w.Run)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil || errors.As(err, new(*jobEnd)) {
+		b.takeLabel(ctx)
 	}
-	b.takeLabel(ctx)
-	if end != nil {
-		return end, nil
+	if err != nil {
+		return err
 	}
 	b.reconcile(ctx)
-	return nil, b.begin(ctx)
+	return b.begin(ctx)
 }
 
 // leave closes the run.
@@ -84,8 +78,8 @@ func (b *bot) leave() error {
 	w := b.w
 	b.engine = nil
 	b.turnTo(nil)
-	b.lease.use(nil)
-	b.lease.holding, b.lease.orphan = false, false
+	b.voice.engine.Store(nil)
+	b.holding, b.orphan = false, false
 	b.voice.outbox.clear()
 	if w == nil {
 		return nil
@@ -101,39 +95,41 @@ func (b *bot) begin(ctx context.Context) error {
 		sources = []eventSource{b.keepChildren, b.lookAtIssues, b.drain}
 	}
 	err := b.listen(ctx, sources...)
-	if err == nil && !b.lease.holding {
+	if err == nil && !b.holding {
 		err = b.inbox.Err()
 	}
 	obeyed := func(d metadata.Decision) bool { return d.Job != "" && d.Job == jobOf(b.me) } // by this job, before it was started again
-	if err == nil && b.Trigger.ByForm() && !b.lease.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
+	if err == nil && b.Trigger.ByForm() && !b.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
 		_, err = b.obey(ctx, b.w.Run, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
 	}
 	return err
 }
 
-// runToStop runs the engine until it stops, and then does what follows from that.
-func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
+// runToStop runs the engine until it stops, does what follows from that, and says how the job ends.
+func (b *bot) runToStop(ctx context.Context, shut bool) error {
 	if !shut {
 		if err := b.listen(ctx, b.takeOver); err != nil {
-			return b.broke(ctx, err) // two may have been started
+			return err // two may have been started
 		}
 	}
-	if b.Trigger.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
-		return jobEnd{decision: replied}
-	}
-	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.Trigger.CI && delivery.GoesOnAlone(b.w.Run)) {
-		if b.delivery.Owes(phases.On(b.w.Plan, b.w.Run)) {
+	if idle := b.obeyed == 0 && !b.orphan && !b.engine.Holds(); idle {
+		if b.Trigger.Red && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
+			return &jobEnd{decision: replied}
+		}
+		if !b.restarted && !(b.Trigger.CI && delivery.GoesOnAlone(b.w.Run)) {
+			if !b.delivery.Owes(phases.On(b.w.Plan, b.w.Run)) {
+				return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
+			}
 			end := b.finish(ctx)
 			if end.err == nil {
-				end = jobEnd{decision: replied}
+				end = &jobEnd{decision: replied}
 			}
 			return end
 		}
-		return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
 	}
 	for {
 		if err := b.work(ctx); err != nil {
-			return b.broke(ctx, err)
+			return err
 		}
 		if b.due != nil {
 			return b.handOn(ctx)
@@ -144,7 +140,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 			more, err = holdGate{b}.await(ctx)
 		}
 		if err != nil {
-			return b.broke(ctx, err)
+			return err
 		}
 		if !more {
 			return end
@@ -155,7 +151,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 // work runs the engine until it stops.
 func (b *bot) work(ctx context.Context) error {
 	run, err := b.w.Run, error(nil)
-	if run.Status == metadata.Running && b.lease.holding {
+	if run.Status == metadata.Running && b.holding {
 		run, err = b.carryOn(ctx, run)
 		if errors.As(err, new(*engine.NotPushed)) {
 			b.unpushed = &run
@@ -224,17 +220,17 @@ func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
 }
 
 // handOn leaves the run to other jobs, which do parts of it.
-func (b *bot) handOn(ctx context.Context) jobEnd {
+func (b *bot) handOn(ctx context.Context) error {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
 	run, err := LeaveParts(ctx, b.w, b.engine, b.due)
 	if err != nil {
-		return b.broke(ctx, err)
+		return err
 	}
 	b.keep(run)
 	b.voice.change(func(n *page.Notices) { n.Elsewhere = b.due.Parts })
 	b.voice.flush(run)
-	b.lease.holding = false
-	return jobEnd{decision: toRun, matrix: b.due.matrix()}
+	b.holding = false
+	return &jobEnd{decision: toRun, matrix: b.due.matrix()}
 }
 
 // endTime is how long the last messages of a job may take once it was told to stop. GitHub kills it ten seconds after
@@ -250,13 +246,13 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // finish does everything that follows from how a run stopped, and gives the run back.
-func (b *bot) finish(ctx context.Context) jobEnd {
+func (b *bot) finish(ctx context.Context) *jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
-	held := b.lease.holding
-	first := held || b.lease.orphan // nobody has seen to the end of the run yet
+	held := b.holding
+	first := held || b.orphan // nobody has seen to the end of the run yet
 	b.acted = b.acted || first || b.restarted || b.Trigger.AsksToRun()
-	b.lease.orphan = false
+	b.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.Run)
 	if err != nil {
 		return b.broke(ctx, err)
@@ -293,7 +289,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		return b.broke(ctx, err)
 	}
 	run = b.w.Run
-	end := jobEnd{decision: toRun}
+	end := &jobEnd{decision: toRun}
 	if unknown := b.inbox.Err(); unknown != nil {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", unknown)
 	}
@@ -303,7 +299,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		end.Code = metadata.Done
 	}
 	if b.turnedDown != nil && !held {
-		return jobEnd{decision: denied, Denial: *b.turnedDown, err: errors.New(b.turnedDown.Why.In(prompts.Words("en")))}
+		return &jobEnd{decision: denied, Denial: *b.turnedDown, err: errors.New(b.turnedDown.Why.In(prompts.Words("en")))}
 	}
 	return end
 }
@@ -350,7 +346,8 @@ func (b *bot) giveBack(ctx context.Context) error {
 		}
 		b.voice.flush(shown)
 	}
-	next, err := b.lease.release(ctx, b.w.Run)
+	next, err := b.engine.GiveBack(ctx, b.w.Run)
+	b.holding = false
 	if err != nil && !lostRace(err) {
 		b.voice.warn(err) // it is free when this job is over
 		err = nil

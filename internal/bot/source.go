@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // eventSource takes what has come from one place outside into the record, commits that, and gives the record as it is then.
@@ -79,35 +78,35 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
 	if c.Idle(phases.On(b.w.Plan, run)) {
-		b.inbox.MarkDoneOf(c)
+		b.inbox.MarkDone(c)
 		return run, nil
 	}
 	o := b.inbox.Request(run, c)
-	no := b.inbox.MayNow(ctx, c)
-	edited := no == nil && c.Comment.Edited()
-	if edited {
-		no = &command.Denial{Code: metadata.PermissionDenied, By: o.By, Why: metadata.Because("comment_edited")}
-	}
-	if no != nil && no.Code == metadata.APIError {
-		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
+	no, denied := errors.AsType[*command.Refusal](b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), true))
+	edited := !denied && c.Comment.Edited()
+	switch {
+	case denied && no.Code == metadata.APIError:
+		return run, later{no}
+	case edited:
+		no = command.Refuse(metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
 	if no != nil {
-		if no.What = text.FirstLine(c.Comment.Body); c.Review != nil {
-			no.What = "/" + o.Name
+		d := command.Denial{Code: no.Code, By: o.By, What: text.FirstLine(c.Comment.Body), Why: no.Why(), Kept: no.Code == metadata.PermissionDenied && !edited}
+		if c.Review != nil {
+			d.What = "/" + o.Name
 		}
-		no.Kept = no.Code == metadata.PermissionDenied && !edited
 		if len(b.voice.denials()) < 50 {
-			b.voice.locked(func() { b.voice.noted = append(b.voice.noted, *no) }) // on the page of the job; the issue shows what those with the right say
+			b.voice.note(d) // on the page of the job; the issue shows what those with the right say
 		}
-		b.inbox.MarkDoneOf(c)
+		b.inbox.MarkDone(c)
 		if edited { // people without the right must not keep a run waiting with a hundred comments
-			b.voice.outbox.refuse(c.Comment.ID, *no)
+			b.voice.outbox.refuse(c.Comment.ID, d)
 		}
 		return run, nil
 	}
-	mine := b.Trigger.Comment != nil && c.Comment.ID == b.Trigger.Comment.ID || c.Review != nil
+	mine := c.Comment.ID == b.Trigger.Said() || c.Review != nil
 	if c.Parsed.Outcome == command.Mistaken || o.Now() {
-		b.inbox.MarkDoneOf(c)
+		b.inbox.MarkDone(c)
 		if !mine { // its own job answers it, unless that ended early
 			b.voice.outbox.answer(c)
 		}
@@ -118,7 +117,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	}
 	next, err := b.obey(ctx, run, o)
 	if err == nil {
-		b.inbox.MarkDoneOf(c)
+		b.inbox.MarkDone(c)
 	}
 	return next, err
 }
@@ -127,8 +126,8 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 func (b *bot) lookAtIssue(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	defer b.voice.send(ctx)
 	if run.Status == metadata.Running {
-		if no := b.closed(ctx); no != nil && no.Code == metadata.StaleEvent {
-			next, _ := phases.Cancel(run, no.Why, b.Env.Now()) // it is running
+		if code, why := b.closed(ctx); code == metadata.StaleEvent {
+			next, _ := phases.Cancel(run, why, b.Env.Now()) // it is running
 			return b.amend(ctx, next, "the issue is closed")
 		}
 	}
@@ -142,14 +141,14 @@ func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run,
 	if len(issues) == 0 || ctx.Err() != nil {
 		return run, nil
 	}
-	found, err := b.awaited().Look(ctx, issues)
+	found, err := b.Awaited(ctx, issues)
 	b.voice.warnOf(err)
 	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
 	if err != nil || !changed {
 		return run, nil
 	}
 	next, err = b.amend(ctx, next, "the issues that "+phase+" waits for")
-	b.acted, b.lease.holding = true, b.lease.holding || err == nil && next.Status == metadata.Running
+	b.acted, b.holding = true, b.holding || err == nil && next.Status == metadata.Running
 	return next, err
 }
 
@@ -157,10 +156,10 @@ func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run,
 func (b *bot) takeOver(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	why := ""
 	switch {
-	case b.lease.holding:
+	case b.holding:
 	case b.restarted && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
 		why = "the job was started again"
-	case b.lease.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
+	case b.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
 		why = "the job that had the run is gone"
 	}
 	next := phases.TakeUp(run, phases.Start{At: b.Env.Now()})
@@ -171,7 +170,7 @@ func (b *bot) takeOver(ctx context.Context, run metadata.Run) (metadata.Run, err
 	if err != nil {
 		return run, err
 	}
-	b.lease.holding = true
+	b.holding = true
 	if c := b.Trigger.Comment; c != nil && b.restarted {
 		b.voice.obeyed(b.Trigger.Requested.Command.Name, c.ID)
 	}
@@ -228,7 +227,7 @@ func (b *bot) reconcile(ctx context.Context) {
 	run, now := b.w.Run, b.Env.Now()
 	taken := map[int64]metadata.Decision{}
 	for _, d := range run.Decisions {
-		if b.lease.orphan || now.Sub(d.At) > inbox.LookBack {
+		if b.orphan || now.Sub(d.At) > inbox.LookBack {
 			taken[d.Comment] = d
 		}
 	}
@@ -243,12 +242,12 @@ func (b *bot) reconcile(ctx context.Context) {
 		switch answered := b.inbox.IsAnswered(id); {
 		case refused && !answered && why != inbox.WhyNoMoreBots():
 			b.voice.outbox.refuse(id, command.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
-		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
+		case refused && b.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:
-		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
+		case known && b.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}

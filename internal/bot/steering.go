@@ -2,42 +2,32 @@ package bot
 
 import (
 	"context"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// steering is how people reach the run while the engine works: Steer is called by the goroutine of the bot, and
-// Urgent by another one, so that it goes by parts that have a lock.
-type steering struct {
-	steer func(ctx context.Context, run metadata.Run) (metadata.Run, error)
-	inbox *inbox.Inbox
-	voice *voice
-}
-
-// Steer takes what people have asked for since, between two steps.
-func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	return s.steer(ctx, run)
-}
-
-// Urgent looks at the comments while an agent works, until one of them makes that work pointless.
-func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
-	about := s.voice.subject()
-	return listen(ctx, s.inbox, func() error {
+// Urgent looks at the comments while an agent works, until one of them makes that work pointless. Another goroutine than
+// the bot's calls it, so that it goes by parts that have a lock.
+func (b *bot) Urgent(ctx context.Context, now func() metadata.Run) error {
+	about := b.voice.subject()
+	return listen(ctx, b.inbox, func() error {
 		about.Run = now()
-		for _, c := range s.inbox.Pending(about.Run) {
+		for _, c := range b.inbox.Pending(about.Run) {
 			switch {
-			case !s.stops(ctx, c, about):
+			case !ends(ctx, b.inbox, about.Course, c, "", "cancel", "rollback"):
 			case c.Parsed.Command.Name == "cancel":
 				return engine.ErrCancelled
 			default:
 				return engine.ErrSteered
 			}
 		}
-		s.voice.send(ctx)
+		b.voice.send(ctx)
 		return nil
 	})
 }
@@ -53,22 +43,22 @@ func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
 	return nil
 }
 
-// isSettled reports whether what a command does is known, and whoever gave it has the right.
-func isSettled(ctx context.Context, in *inbox.Inbox, c inbox.Waiting) bool {
+// ends reports whether somebody with the right has given one of some commands that ends the step under way or, where only
+// a part is done here, the work on that. A command that will be refused does not, and neither does one whose effect is
+// not known yet.
+func ends(ctx context.Context, in *inbox.Inbox, of phases.Course, c inbox.Waiting, part string, commands ...string) bool {
 	cmd := c.Parsed.Command
-	return c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto && in.May(ctx, c.Comment.Author, c.Parsed.Role()) == nil
-}
-
-// stops reports whether a command ends the step under way. A command that will
-// be refused does not, and neither does one whose effect is not known yet.
-func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) bool {
-	cmd := c.Parsed.Command
-	if cmd.Name != "cancel" && cmd.Name != "rollback" || !isSettled(ctx, s.inbox, c) {
+	settled := c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto
+	if !slices.Contains(commands, cmd.Name) || !settled || in.May(ctx, c.Comment.Author, c.Parsed.Role(), false) != nil {
 		return false
 	}
-	if cmd.Name == "cancel" {
+	if cmd.Name == "cancel" || cmd.Name == "pause" {
 		return true // this also holds for an agent that is only asked about the run
 	}
-	_, err := s.inbox.Request(about.Run, c).Apply(about.Course, true)
-	return err == nil
+	x, err := in.Request(of.Run, c).Apply(of, true)
+	if err != nil || part == "" {
+		return err == nil
+	}
+	now, then := of.Run.Phase(part), x.Run.Phase(part)
+	return then == nil || then.Generation != now.Generation || then.Status == metadata.PhaseSkipped
 }

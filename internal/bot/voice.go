@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
@@ -25,8 +26,8 @@ import (
 type voice struct {
 	*place
 	inbox  *inbox.Inbox
-	lease  *lease
 	outbox outbox
+	engine atomic.Pointer[engine.Engine] // commits the lease on the run; nil: no run is open
 	// unsettled are comments with a command that ends when the run does. Only the bot's goroutine uses it.
 	unsettled []int64
 
@@ -48,6 +49,13 @@ type subject struct {
 	near  func(metadata.Run) metadata.Reason
 }
 
+// expired reports whether this process had taken the run and can no longer be sure to have it, for example because
+// the machine was suspended for hours. It then says nothing, since another process may be working on the run.
+func (v *voice) expired() bool {
+	e := v.engine.Load()
+	return e != nil && e.LeaseExpired()
+}
+
 // speakOf sets the run that messages are about from now on; nil: none.
 func (v *voice) speakOf(w *workspace.Workspace) {
 	v.mu.Lock()
@@ -67,7 +75,7 @@ func (v *voice) subject() subject {
 
 // reply answers comments of one conversation, unless that was done already. An error has been told as a warning.
 func (v *voice) reply(ctx context.Context, comments []int64, body func(marker string) string) error {
-	if v.In.Dry || v.lease.expired() {
+	if v.In.Dry || v.expired() {
 		return nil
 	}
 	marker := command.ReplyMarker(comments...)
@@ -80,7 +88,7 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 
 // react puts a sign on a comment; fresh says that it was not there before, as far as is known.
 func (v *voice) react(ctx context.Context, comment int64, r github.Reaction) (fresh bool) {
-	if v.In.Dry || v.lease.expired() {
+	if v.In.Dry || v.expired() {
 		return true
 	}
 	fresh, err := v.Issue.React(ctx, comment, r)
@@ -111,6 +119,11 @@ func (v *voice) denials() []command.Denial {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.noted)
+}
+
+// note notes something that was refused.
+func (v *voice) note(d command.Denial) {
+	v.locked(func() { v.noted = append(v.noted, d) })
 }
 
 // locked does something with what the lock guards.
@@ -188,7 +201,7 @@ func (v *voice) liveOf(run metadata.Run) *github.Live {
 
 // put updates the live comment from a run. A failure is told once.
 func (v *voice) put(run metadata.Run, how func(ctx context.Context, body string) error) {
-	if v.lease.expired() {
+	if v.expired() {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), showTime)

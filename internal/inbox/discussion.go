@@ -183,16 +183,10 @@ func DiscussionOn(env environ.Env) issue.Hear {
 	}
 }
 
-// AwaitedPlace is where the issues and the branches of their runs are.
-type AwaitedPlace struct {
-	GitHub github.Repo
-	Env    environ.Env
-}
-
-// Look looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
-func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
+// Awaited looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
+func (s Source) Awaited(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
 	for _, n := range at {
-		is, err := p.GitHub.Issue(ctx, n)
+		is, err := s.GitHub.Issue(ctx, n)
 		if github.IsKind(err, github.NotFound, github.Gone) {
 			is, err = github.Issue{}, nil // a person has to say what is meant
 		}
@@ -204,36 +198,18 @@ func (p AwaitedPlace) Look(ctx context.Context, at []int) (found []phases.Awaite
 	return found, nil
 }
 
-// runOf is the run of an issue, as its branch on the forge has it; without a record if
-// there is none that can be read.
-func (p AwaitedPlace) runOf(ctx context.Context, issue int) (metadata.Run, error) {
-	id := strconv.Itoa(issue)
-	data, err := p.GitHub.File(ctx, p.Env.Branch(id), phases.RecordFile(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return metadata.Run{}, nil
-	}
-	if err != nil {
-		return metadata.Run{}, err
-	}
-	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
-	if err != nil {
-		return metadata.Run{}, nil // nothing is known to wait
-	}
-	return run, nil
-}
-
 // mostWaiting is how many runs are looked at for one that waits for an issue.
 const mostWaiting = 30
 
-// By gives the issues of the runs that wait for another issue, by their numbers, among the newest open issues with
+// WaitingFor gives the issues of the runs that wait for another issue, by their numbers, among the newest open issues with
 // the label of runs that wait. Where nothing waits, that is one call, since anybody can close an issue of their own.
 // Errors are a *github.Error, or why ctx was cancelled: then nobody knows which of them wait.
-func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []int, err error) {
+func (s Source) WaitingFor(ctx context.Context, issue int, label string) (all []int, err error) {
 	var list []struct {
 		Number int `json:"number"`
 	}
 	query := url.Values{"state": {"open"}, "labels": {label}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(mostWaiting)}}
-	if _, err := p.GitHub.Ask(ctx, github.Request{
+	if _, err := s.GitHub.Ask(ctx, github.Request{
 		What: "list the issues whose runs wait", Needs: "issues: read", Path: "/issues?" + query.Encode(),
 	}, &list); err != nil {
 		return nil, err
@@ -242,11 +218,13 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 		if is.Number == issue {
 			continue
 		}
-		run, err := p.runOf(ctx, is.Number)
-		if err != nil {
+		id := strconv.Itoa(is.Number)
+		data, err := s.GitHub.File(ctx, s.Env.Branch(id), phases.RecordFile(id))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if _, waits := phases.AwaitedBy(run); slices.Contains(waits, issue) {
+		run, unread := metadata.ParseOf(id, data, phases.RecordFile(id))
+		if _, waits := phases.AwaitedBy(run); err == nil && unread == nil && slices.Contains(waits, issue) {
 			all = append(all, is.Number)
 		}
 	}
@@ -256,9 +234,9 @@ func (p AwaitedPlace) By(ctx context.Context, issue int, label string) (all []in
 
 // Wake has a job begin for each of some issues whose runs wait: one job works on one run.
 // It asks for nothing but to look again, so it does no harm twice.
-func (p AwaitedPlace) Wake(ctx context.Context, issues []int) (lost error) {
+func (s Source) Wake(ctx context.Context, issues []int) (lost error) {
 	for _, n := range issues {
-		_, err := p.GitHub.Ask(ctx, github.Request{
+		_, err := s.GitHub.Ask(ctx, github.Request{
 			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /run there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,
 			Path: "/dispatches", Body: map[string]any{"event_type": dispatched, "client_payload": map[string]string{"issue": strconv.Itoa(n), awaited: "closed"}},
 		}, nil)

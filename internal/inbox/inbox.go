@@ -36,8 +36,6 @@ type Source struct {
 type Inbox struct {
 	from Source
 
-	signs *signs
-
 	// mu guards all that follows: the comments are looked at while an agent works.
 	mu       sync.Mutex
 	since    time.Time // comments before are of no interest
@@ -49,20 +47,14 @@ type Inbox struct {
 	whole    bool           // the list has them
 	reviews  *PullOfRun     // of the same pull request
 	given    []Review
-	reviewed map[int64]bool // reviews that this process is done with
-	done     map[int64]bool // refused or answered by this process
-	answered map[int64]bool // by any process
-	heard    map[int64]heard
-	queueErr error               // why the comments could not be read
-	said     map[int64]heard     // the same of reviews
-	roles    map[string]seenRole // by login in small letters
-	run      metadata.Run        // as it was last asked about; zero: there is none yet
-}
-
-// heard is the text of a comment, and what it asks for.
-type heard struct {
-	text  string
-	asked command.Parsed
+	reviewed map[int64]bool            // reviews that this process is done with
+	done     map[int64]bool            // refused or answered by this process
+	answered map[int64]bool            // by any process
+	heard    map[string]command.Parsed // what texts ask for
+	signs    map[int64]seen            // on comments
+	queueErr error                     // why the comments could not be read
+	roles    map[string]seenRole       // by login in small letters
+	run      metadata.Run              // as it was last asked about; zero: there is none yet
 }
 
 // LookBack is how long before the event of this job a command may have been given whose own job GitHub has dropped.
@@ -74,16 +66,12 @@ const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[string]seenRole{}}
-	i.signs = &signs{thread: i.ThreadOf, warn: from.Warn, of: map[int64]seen{}}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[string]command.Parsed{}, signs: map[int64]seen{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[string]seenRole{}}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
 	if c := from.Trigger.Comment; c != nil {
 		i.onPull[c.ID] = from.Pull != nil
-		if from.Trigger.Text == c.Body { // else something besides the comment says what to do
-			i.heard[c.ID] = heard{c.Body, from.Trigger.Requested}
-		}
 	}
 	return i
 }
@@ -172,12 +160,11 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	}
 	i.mu.Unlock()
 	if err == nil {
-		i.signs.learn(ctx, i.unsure(list, answered)...) // before anybody takes one of them
+		i.learn(ctx, i.unsure(list, answered)...) // before anybody takes one of them
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.looked = at
-	i.queueErr = err
+	i.looked, i.queueErr = at, err
 	if err == nil {
 		i.given = given
 	}
@@ -192,17 +179,23 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
-		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
-		return mine || i.done[c.ID] || answered[c.ID] || i.foreign(c) || i.signs.isAsked(c) ||
+		_, asked := i.signsOn(c)
+		return i.mine(c) || i.done[c.ID] || answered[c.ID] || i.foreign(c) || asked ||
 			i.taken(i.run, c.ID) || i.parse(c).Outcome == command.Ignored
 	})
 }
 
 // Signs finds out which reactions of our own a comment has, unless that would take too many requests.
 func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
-	i.signs.learn(ctx, c)
-	return i.signs.on(c)
+	i.learn(ctx, c)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s, _ := i.signsOn(c)
+	return s
 }
+
+// mine reports whether a comment is the event of this job.
+func (i *Inbox) mine(c github.Comment) bool { return c.ID == i.from.Trigger.Said() }
 
 // answersIn are the comments that reprise has answered. Before there is a run, only such an answer shows that a
 // command was refused, and must not be obeyed when the next one is given. A marker alone proves nothing: anybody can
@@ -247,10 +240,10 @@ func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
 // was not accepted then: its own job refused it, or reprise was not set up yet. One of which
 // that cannot be found out counts, if its author has the right now. The caller holds mu.
 func (i *Inbox) forgotten(c github.Comment) bool {
-	if i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID {
+	s, _ := i.signsOn(c)
+	if i.mine(c) {
 		return false
 	}
-	s := i.signs.on(c)
 	if s.Confused && !s.Eyes {
 		return true // its author did not have the right then, and having it now changes nothing
 	}
@@ -275,12 +268,13 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	slices.SortFunc(list, func(a, b github.Comment) int { return cmp.Compare(a.ID, b.ID) })
 	var out []Waiting
 	for _, c := range list {
-		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID // when it is started again, the command counts again
+		mine := i.mine(c) // when it is started again, the command counts again
 		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || i.foreign(c) || i.forgotten(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
-			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: i.signs.on(c), OnPull: i.onPull[c.ID]})
+			signs, _ := i.signsOn(c)
+			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: signs, OnPull: i.onPull[c.ID]})
 		}
 	}
 	return inOrder(out, i.pendingReviews(run))
@@ -301,15 +295,19 @@ func (i *Inbox) taken(run metadata.Run, id int64) bool {
 	return phases.Taken(run, id)
 }
 
-// parse gives what a comment asks for, without secrets. Reading a long text takes
-// long, so each is read once. The caller holds mu.
-func (i *Inbox) parse(c github.Comment) command.Parsed {
-	was, ok := i.heard[c.ID]
-	if !ok || was.text != c.Body {
-		was = heard{c.Body, command.ParseAddressed(i.from.Env.Finder().Mask(c.Body), i.from.In.Addressed)}
-		i.heard[c.ID] = was
+// hear reads a text that has a key, once, however often the queue is looked at: reading takes long. The caller holds mu.
+func (i *Inbox) hear(key string, read func() command.Parsed) command.Parsed {
+	if _, ok := i.heard[key]; !ok {
+		i.heard[key] = read()
 	}
-	return was.asked
+	return i.heard[key]
+}
+
+// parse gives what a comment asks for, without secrets. The caller holds mu.
+func (i *Inbox) parse(c github.Comment) command.Parsed {
+	return i.hear("comment "+c.Body, func() command.Parsed {
+		return command.ParseAddressed(i.from.Env.Finder().Mask(c.Body), i.from.In.Addressed)
+	})
 }
 
 // foreign reports whether a comment was written by a program whose commands do not count.
@@ -336,11 +334,8 @@ func (i *Inbox) IsAnswered(id int64) bool {
 	return i.answered[id]
 }
 
-// MarkDone says that this process is done with a comment.
-func (i *Inbox) MarkDone(id int64) { i.MarkDoneOf(Waiting{Comment: github.Comment{ID: id}}) }
-
-// MarkDoneOf says the same of a comment or a review.
-func (i *Inbox) MarkDoneOf(c Waiting) {
+// MarkDone says that this process is done with a comment or a review.
+func (i *Inbox) MarkDone(c Waiting) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if c.Review != nil {
@@ -375,19 +370,16 @@ func (i *Inbox) Start() time.Time {
 func (i *Inbox) Overdue(c github.Comment) bool { return i.from.Env.Now().Sub(c.CreatedAt) > LookBack }
 
 // Newest is the newest comment on the issue, or "".
-func (i *Inbox) Newest() string {
+func (i *Inbox) Newest() (newest string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	id := int64(0)
 	for _, c := range i.list {
-		if !i.onPull[c.ID] {
-			id = max(id, c.ID)
+		if c.ID > id && !i.onPull[c.ID] {
+			id, newest = c.ID, strconv.FormatInt(c.ID, 10)
 		}
 	}
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatInt(id, 10)
+	return newest
 }
 
 // Listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another time.

@@ -24,7 +24,7 @@ func TestInboxReadsATextOnce(t *testing.T) {
 	if got := names(); got != "pause" {
 		t.Fatalf("waiting are %q", got)
 	}
-	in.heard[1] = heard{text: "Hello", asked: command.Parsed{Outcome: command.Understood, Command: command.Command{Name: "seen before"}}}
+	in.heard["comment Hello"] = command.Parsed{Outcome: command.Understood, Command: command.Command{Name: "seen before"}}
 	if got := names(); got != "seen before, pause" {
 		t.Errorf("then there are %q: what was read is read again", got)
 	}

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -183,23 +182,14 @@ func (i *Inbox) pendingReviews(run metadata.Run) (out []Waiting) {
 		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) {
 			continue
 		}
-		if asked := i.asks(r); asked.Outcome != command.Ignored {
+		asked := i.hear(fmt.Sprintln("review", r.ID, r.State, len(r.Comments), r.Body), func() command.Parsed { // the list of what is said on lines may lag behind
+			return r.Asks(i.from.Env.Finder().Mask, i.from.In.Addressed)
+		})
+		if asked.Outcome != command.Ignored {
 			out = append(out, Waiting{Comment: c, Parsed: asked, Review: &r})
 		}
 	}
 	return out
-}
-
-// asks gives what a review asks for. As with comments, each is read once, however
-// often the queue is looked at. The caller holds mu.
-func (i *Inbox) asks(r Review) command.Parsed {
-	text := fmt.Sprint(r.State, len(r.Comments), r.Body) // the list of what is said on lines may lag behind
-	was, ok := i.said[r.ID]
-	if !ok || was.text != text {
-		was = heard{text, r.Asks(i.from.Env.Finder().Mask, i.from.In.Addressed)}
-		i.said[r.ID] = was
-	}
-	return was.asked
 }
 
 // inOrder puts reviews between comments, by time.
@@ -235,34 +225,25 @@ func (c Waiting) Idle(of phases.Course) bool {
 	return !waits
 }
 
-// foundRun is a run as the forge has its record.
-type foundRun struct {
-	phases.Course
-	Issue int // its number
-}
-
-// RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there; nil:
-// there is none. Nothing that somebody wrote into the pull request counts.
-func RunOfPull(ctx context.Context, gh github.Repo, env environ.Env, pull int) (*foundRun, error) {
-	is, err := gh.Pull(ctx, pull)
+// RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there. The error is
+// an fs.ErrNotExist if there is none. Nothing that somebody wrote into the pull request counts.
+func (s Source) RunOfPull(ctx context.Context, pull int) (found phases.Course, issueNumber int, err error) {
+	is, err := s.GitHub.Pull(ctx, pull)
 	if err != nil {
-		return nil, err
+		return found, 0, err
 	}
-	id, ours := strings.CutPrefix(is.Head, env.Prefix())
-	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, gh.Name) {
-		return nil, nil
+	id, ours := strings.CutPrefix(is.Head, s.Env.Prefix())
+	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, s.GitHub.Name) {
+		return found, 0, fs.ErrNotExist
 	}
-	found, err := phases.Read(id, is.Head, ReviewFiles(ctx, gh, is.Head, id))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case found.Run.PRNumber != pull && found.Run.PRNumber != 0: // 0: it was opened a moment ago
-		return nil, nil
+	found, err = phases.Read(id, is.Head, ReviewFiles(ctx, s.GitHub, is.Head, id))
+	if err == nil && found.Run.PRNumber != pull && found.Run.PRNumber != 0 { // 0: it was opened a moment ago
+		err = fs.ErrNotExist
 	}
-	number, err := strconv.Atoi(id)
-	return &foundRun{found, number}, err
+	if err == nil {
+		issueNumber, err = strconv.Atoi(id)
+	}
+	return found, issueNumber, err
 }
 
 // ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // seenRole is a role as it was looked up.
@@ -23,28 +21,17 @@ type seenRole struct {
 // roleFor is how long a role is remembered: a hundred comments of somebody must not cause a hundred requests.
 const roleFor = time.Minute
 
-// May says why somebody does not have the right to give a command that needs a role, or
+// May says why somebody does not have the right to give a command that needs a role, as a *command.Refusal, or
 // nothing. The workflow file may name who has it; else the forge is asked for the role, for the rights can be
-// withdrawn while a job works. If that cannot be looked up, the answer is no as well.
-func (i *Inbox) May(ctx context.Context, who github.User, need github.Role) *command.Denial {
-	return i.may(ctx, who, need, false)
-}
-
-// MayNow is May with a role that is looked up now, unless it was not enough a moment ago.
-func (i *Inbox) MayNow(ctx context.Context, c Waiting) *command.Denial {
-	return i.may(ctx, c.Comment.Author, c.Parsed.Role(), true)
-}
-
-func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, now bool) *command.Denial {
-	who := account.Login
-	no, named := &command.Denial{Code: metadata.PermissionDenied, By: who}, account.IsBot() && containsFold(i.from.In.Bots, who)
+// withdrawn while a job works: with now, it is looked up now, unless it was not enough a moment ago. If that cannot be
+// looked up, the answer is no as well.
+func (i *Inbox) May(ctx context.Context, account github.User, need github.Role, now bool) error {
+	who, named := account.Login, account.IsBot() && containsFold(i.from.In.Bots, account.Login)
 	switch {
 	case len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who):
-		no.Why = metadata.Because("user_not_allowed", "who", who)
-		return no
+		return command.Refuse(metadata.PermissionDenied, metadata.Because("user_not_allowed", "who", who))
 	case account.IsBot() && !named:
-		no.Why = metadata.Because("bot_not_allowed", "bot", who)
-		return no
+		return command.Refuse(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", who))
 	}
 	name, at := strings.ToLower(who), i.from.Env.Now()
 	i.mu.Lock()
@@ -55,20 +42,17 @@ func (i *Inbox) may(ctx context.Context, account github.User, need github.Role, 
 		role = github.RoleWrite // an app can have no role: the workflow file gives it the right
 	} else if was.at.IsZero() || at.Sub(was.at) >= roleFor || now && role.AtLeast(need) {
 		var err error
-		if role, err = i.from.GitHub.Role(ctx, who); err != nil {
-			no.Why = prompts.Why(err)
-			if errors.As(err, new(*github.Error)) {
-				no.Code = metadata.APIError
-			}
-			return no
+		if role, err = i.from.GitHub.Role(ctx, who); errors.As(err, new(*github.Error)) {
+			return command.RefusedBy(metadata.APIError, err)
+		} else if err != nil {
+			return command.RefusedBy(metadata.PermissionDenied, err)
 		}
 		i.mu.Lock()
 		i.roles[name] = seenRole{role, at}
 		i.mu.Unlock()
 	}
 	if !role.AtLeast(need) {
-		no.Why = metadata.Because("role_too_small", "who", who, "role", role, "need", need)
-		return no
+		return command.Refuse(metadata.PermissionDenied, metadata.Because("role_too_small", "who", who, "role", role, "need", need))
 	}
 	return nil
 }
@@ -101,42 +85,28 @@ type seen struct {
 // mostAsked is how many comments a forge is asked about with each look, who has reacted to them.
 const mostAsked = 100
 
-// signs are what is known of the signs on comments.
-type signs struct {
-	thread func(comment int64) *github.Thread
-	warn   func(error)
-
-	mu sync.Mutex
-	of map[int64]seen
-}
-
-// on gives what is known of the signs on a comment.
-func (s *signs) on(c github.Comment) Signs {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if was := s.of[c.ID]; c.Reactions.None() || was.sums != c.Reactions {
-		return Signs{Known: c.Reactions.None()}
+// signsOn gives what is known of the signs on a comment, and whether there is no more to find out. The caller holds mu.
+func (i *Inbox) signsOn(c github.Comment) (s Signs, asked bool) {
+	was := i.signs[c.ID]
+	if c.Reactions.None() || was.sums != c.Reactions {
+		return Signs{Known: c.Reactions.None()}, c.Reactions.None()
 	}
-	return s.of[c.ID].Signs
-}
-
-// isAsked reports whether there is no more to find out about the signs on a comment.
-func (s *signs) isAsked(c github.Comment) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return c.Reactions.None() || s.of[c.ID].sums == c.Reactions
+	return was.Signs, true
 }
 
 // learn asks who has reacted to comments.
-func (s *signs) learn(ctx context.Context, list ...github.Comment) {
+func (i *Inbox) learn(ctx context.Context, list ...github.Comment) {
 	for _, c := range list[:min(len(list), mostAsked)] {
-		if ctx.Err() != nil || s.isAsked(c) {
+		i.mu.Lock()
+		_, asked := i.signsOn(c)
+		i.mu.Unlock()
+		if ctx.Err() != nil || asked {
 			continue
 		}
-		ours, whole, err := s.thread(c.ID).Reacted(ctx, c.ID)
+		ours, whole, err := i.ThreadOf(c.ID).Reacted(ctx, c.ID)
 		if err != nil {
 			if !github.IsKind(err, github.NotFound, github.Gone) && ctx.Err() == nil {
-				s.warn(err)
+				i.from.Warn(err)
 			}
 			continue
 		}
@@ -145,8 +115,8 @@ func (s *signs) learn(ctx context.Context, list ...github.Comment) {
 		if !whole && !found.Eyes { // what makes it count may be among those that were not read
 			found = Signs{}
 		}
-		s.mu.Lock()
-		s.of[c.ID] = seen{found, c.Reactions}
-		s.mu.Unlock()
+		i.mu.Lock()
+		i.signs[c.ID] = seen{found, c.Reactions}
+		i.mu.Unlock()
 	}
 }
