@@ -77,9 +77,6 @@ func actionCommand(env environ.Env) *cobra.Command {
 			}
 			ctx, end := telemetry.Begin(c.Context(), env)
 			defer end()
-			if bot.IsPartJob(env) {
-				return bot.DoPart(ctx, env)
-			}
 			return bot.Act(ctx, env, rehearse)
 		},
 	}

@@ -158,6 +158,12 @@ func (e ending) setOutputs(ctx context.Context) error {
 	if e.t.Number > 0 {
 		set("issue", e.t.Number)
 	}
+	if e.in.Part != "" {
+		set("phase", e.in.Part)
+	}
+	if e.part != "" {
+		set("status", e.part)
+	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
 		so := view.SummaryOf(phases.On(b.w.Plan, run))
@@ -216,6 +222,9 @@ func (e ending) language() string {
 // summaryPage is the summary of the job.
 func (e ending) summaryPage() string {
 	b, t, language := e.bot, e.t, e.language()
+	if e.part != "" {
+		return e.text
+	}
 	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
 	if b.hasRun() && e.decision == toRun {
 		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: cmp.Or(b.In.Sandbox, "best-effort"), Box: b.w.Box, Versions: versions}

@@ -64,6 +64,7 @@ type jobEnd struct {
 	decision       decision
 	command.Denial        // why nothing was done, or why a run stopped; zero if all went well
 	text           string // an answer that has no comment to stand in
+	part           string // how the part stands that the job was for, for programs
 	matrix         string // of the jobs that go on with the run; empty: there are none
 	err            error
 }
@@ -115,8 +116,11 @@ func (b *bot) newDelivery() *delivery.Delivery {
 // act does what was asked for, if whoever asks may. Each of its steps ends the job by an error, which may be a *jobEnd.
 func (b *bot) act(ctx context.Context) jobEnd {
 	steps := []func(context.Context) error{b.elsewhere, b.turn, b.mayAskHere, b.takenBack, b.reply, b.session}
-	if b.In.Command == setup.EndOnly {
+	switch b.In.Command {
+	case setup.EndOnly:
 		steps = []func(context.Context) error{b.tellGone}
+	case setup.TaskOnly:
+		steps = []func(context.Context) error{b.doPart}
 	}
 	var err error
 	for _, step := range steps {

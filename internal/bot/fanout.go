@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,13 +54,13 @@ const leaseFor = 12 * time.Hour
 // LeaveParts leaves a run, as its workspace has it, to those that do its parts: to the jobs of the same run of a workflow,
 // else to tasks on any machine. It gives the record. What earlier ones have pushed and nobody has taken is removed first.
 func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, due *PartsDue) (metadata.Run, error) {
-	at, err := originOf(w)
-	if err != nil {
-		return w.Run, err
+	f := &folding{w: w, e: e}
+	if !f.pushed() {
+		return w.Run, errors.New("a run that is not pushed cannot be done by several machines")
 	}
-	earlier, err := at.list(ctx)
+	earlier, err := f.list(ctx)
 	if err == nil {
-		err = at.remove(ctx, earlier)
+		err = f.remove(ctx, earlier)
 	}
 	if err != nil {
 		return w.Run, err
@@ -67,35 +68,30 @@ func LeaveParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, d
 	return e.HandOn(ctx, w.Run, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(due.Parts)), allTasks(e.Owner), leaseFor)
 }
 
-// exchange is a checkout that can talk with origin.
-type exchange interface {
-	Exchange(ctx context.Context, command []string, what ...string) ([]byte, error)
+// folding is what machines have pushed for a run, as it is put together with the record at the tip.
+type folding struct {
+	w     *workspace.Workspace
+	e     *engine.Engine
+	warn  func(error) // told of each part whose work is missing or not taken, and why
+	next  metadata.Run
+	said  []string // what became of parts
+	files map[string][]byte
+	heads []string
 }
 
-// origin has what machines have pushed for a run.
-type origin struct {
-	exchange
-	refs string // their refs begin with it
-}
-
-// originOf gives the origin of a run. There is one if it was opened to be pushed.
-func originOf(w *workspace.Workspace) (origin, error) {
-	repo, ok := w.Repo.(exchange)
-	if !ok || !w.Push {
-		return origin{}, errors.New("a run that is not pushed cannot be done by several machines")
-	}
-	return origin{repo, phases.PartRefs(w.Issue.ID)}, nil
-}
+// pushed reports whether other machines know of the run.
+func (f *folding) pushed() bool { return f.w.Push && f.w.Git().Repo != nil }
 
 // list gives the refs that machines have pushed, by their parts.
-func (o origin) list(ctx context.Context) (of map[string]git.Ref, err error) {
-	out, err := o.Exchange(ctx, []string{"ls-remote", "--refs"}, git.RefsBeginning([]string{o.refs})...)
+func (f *folding) list(ctx context.Context) (of map[string]git.Ref, err error) {
+	refs := phases.PartRefs(f.w.Issue.ID) // they begin with it
+	out, err := f.w.Git().Exchange(ctx, []string{"ls-remote", "--refs"}, git.RefsBeginning([]string{refs})...)
 	if err != nil {
 		return nil, fmt.Errorf("list what other machines have done: %w", err)
 	}
 	of = map[string]git.Ref{}
 	for _, r := range git.ParseRefs(out) {
-		if part, is := strings.CutPrefix(r.Name, o.refs); is && metadata.CheckID(part) == nil {
+		if part, is := strings.CutPrefix(r.Name, refs); is && metadata.CheckID(part) == nil {
 			of[part] = r
 		}
 	}
@@ -103,7 +99,7 @@ func (o origin) list(ctx context.Context) (of map[string]git.Ref, err error) {
 }
 
 // remove removes refs, unless somebody has pushed there since they were listed.
-func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
+func (f *folding) remove(ctx context.Context, of map[string]git.Ref) error {
 	if len(of) == 0 {
 		return nil
 	}
@@ -111,7 +107,7 @@ func (o origin) remove(ctx context.Context, of map[string]git.Ref) error {
 	for _, r := range of {
 		command, what = append(command, "--force-with-lease="+r.Name+":"+r.Commit), append(what, ":"+r.Name)
 	}
-	if _, err := o.Exchange(ctx, command, what...); err != nil {
+	if _, err := f.w.Git().Exchange(ctx, command, what...); err != nil {
 		return fmt.Errorf("remove what other machines have pushed: %w", err)
 	}
 	return nil
@@ -152,94 +148,64 @@ const (
 
 // foldParts takes what other machines have done into the record of a run and commits that, and
 // removes what they have pushed, save what cannot be read here. Where nothing was pushed,
-// nothing is committed. Warn is told of each part whose work is missing or not taken, and why.
+// nothing is committed.
 func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
-	at, err := originOf(w)
-	if err != nil {
-		return w.Run, nil // no other machine knows of it
+	f := &folding{w: w, e: e, warn: warn}
+	if !f.pushed() {
+		return w.Run, nil
 	}
-	of, err := at.list(ctx)
-	if err != nil {
-		return w.Run, err
-	}
-	tellMissing(w, of, warn)
-	f, said, err := at.gather(ctx, w, e, of, warn)
+	of, err := f.list(ctx)
 	if err != nil {
 		return w.Run, err
 	}
-	if len(said) == 0 {
-		return w.Run, at.remove(ctx, of)
+	if lease := w.Run.Execution.Lease; lease != nil && sharedLease(lease.Owner, lease) {
+		for _, part := range phases.PartsOfWave(phases.On(w.Plan, w.Run)) {
+			if _, is := of[part]; !is {
+				warn(fmt.Errorf("nothing was pushed of %s, so the run does the part itself when it goes on; the log of its job or task says why", part))
+			}
+		}
 	}
-	if err := f.commit(ctx, "join: "+strings.Join(said, ", ")); err != nil {
+	if err := f.gather(ctx, of); err != nil {
 		return w.Run, err
 	}
-	if err := at.remove(ctx, of); err != nil {
+	if len(f.said) == 0 {
+		return w.Run, f.remove(ctx, of)
+	}
+	if err := f.commit(ctx, "join: "+strings.Join(f.said, ", ")); err != nil {
+		return w.Run, err
+	}
+	if err := f.remove(ctx, of); err != nil {
 		warn(err) // they say nothing new, and the next job removes them
 	}
 	return w.Run, nil
 }
 
-// gather puts together what machines have pushed, and says what becomes of it. What
-// cannot be read here is taken out of the refs.
-func (o origin) gather(ctx context.Context, w *workspace.Workspace, e *engine.Engine, of map[string]git.Ref, warn func(error)) (f *folding, said []string, err error) {
-	f = &folding{w: w, e: e, from: w.Run, next: w.Run, files: map[string][]byte{}}
-	if err := o.fetchAll(ctx, of, warn); err != nil {
-		return f, nil, err
-	}
+// gather puts together what machines have pushed. What cannot be fetched alone, or read here, is taken out of the
+// refs: what nobody has read is not removed.
+func (f *folding) gather(ctx context.Context, of map[string]git.Ref) error {
+	f.next, f.files = f.w.Run, map[string][]byte{}
 	for _, part := range slices.Sorted(maps.Keys(of)) {
-		became, why, err := f.take(ctx, part, of[part])
+		r := of[part]
+		if _, why := f.w.Git().Exchange(ctx, git.FetchArgs(), "+"+r.Name+":"+r.Name); why != nil {
+			if _, err := f.list(ctx); err != nil { // origin cannot be reached at all
+				return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
+			}
+			f.warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the part is done again; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
+			delete(of, part)
+			continue
+		}
+		why, err := f.take(ctx, part, r)
 		if err != nil {
-			return f, nil, err
+			return err
 		}
 		if why != nil {
-			warn(fmt.Errorf("what another machine has done of %s is not taken: %w", part, why))
+			f.warn(fmt.Errorf("what another machine has done of %s is not taken: %w", part, why))
 		}
 		if errors.As(why, new(*metadata.NewerError)) {
 			delete(of, part)
 		}
-		if became != phases.NothingFolded {
-			said = append(said, part+": "+string(became))
-		}
-	}
-	return f, said, nil
-}
-
-// tellMissing says of which parts that were left to others nothing was pushed.
-func tellMissing(w *workspace.Workspace, of map[string]git.Ref, warn func(error)) {
-	if lease := w.Run.Execution.Lease; lease == nil || !sharedLease(lease.Owner, lease) {
-		return
-	}
-	for _, part := range phases.PartsOfWave(phases.On(w.Plan, w.Run)) {
-		if _, is := of[part]; !is {
-			warn(fmt.Errorf("nothing was pushed of %s, so the run does the part itself when it goes on; the log of its job or task says why", part))
-		}
-	}
-}
-
-// fetchAll fetches what machines have pushed. Of what cannot be fetched alone, warn is told,
-// and it is taken out of the refs: what nobody has read is not removed.
-func (o origin) fetchAll(ctx context.Context, of map[string]git.Ref, warn func(error)) error {
-	for _, part := range slices.Sorted(maps.Keys(of)) {
-		r := of[part]
-		if _, why := o.Exchange(ctx, git.FetchArgs(), "+"+r.Name+":"+r.Name); why != nil {
-			if _, err := o.list(ctx); err != nil { // origin cannot be reached at all
-				return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
-			}
-			warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the part is done again; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
-			delete(of, part)
-		}
 	}
 	return nil
-}
-
-// folding is a record that is being put together.
-type folding struct {
-	w     *workspace.Workspace
-	e     *engine.Engine
-	from  metadata.Run // at the tip
-	next  metadata.Run
-	files map[string][]byte
-	heads []string
 }
 
 // commit commits the record with the work of the parts.
@@ -254,15 +220,16 @@ func (f *folding) commit(ctx context.Context, subject string) error {
 }
 
 // take takes what a machine has pushed of a part. Why says why it does not count, or does
-// so only as something that was spent; an error, that it is not known.
-func (f *folding) take(ctx context.Context, part string, r git.Ref) (became phases.FoldOutcome, why, err error) {
+// so only as something that was spent; an error, that it is not known. What one machine has
+// pushed never keeps out what others have.
+func (f *folding) take(ctx context.Context, part string, r git.Ref) (why, err error) {
 	theirs, why := f.record(ctx, r)
 	if why != nil {
-		return phases.NothingFolded, why, nil
+		return why, nil
 	}
-	next, became, why := phases.FoldPart(f.from, f.w.Repo.Tip(), f.next, part, theirs)
+	next, became, why := phases.FoldPart(f.w.Run, f.w.Repo.Tip(), f.next, part, theirs)
 	if why != nil || became == phases.NothingFolded {
-		return phases.NothingFolded, why, nil
+		return why, nil
 	}
 	var files map[string][]byte
 	head := "" // the commit with the code; empty: the part has changed none
@@ -271,45 +238,34 @@ func (f *folding) take(ctx context.Context, part string, r git.Ref) (became phas
 	}
 	if became == phases.VoidFolded {
 		why = errors.New("the run has gone another way meanwhile; only what it has spent counts")
-	} else if files, why, err = f.work(ctx, next, part, head, r); err != nil {
-		return phases.NothingFolded, nil, err
-	} else if why != nil { // it is done again
+	} else if why = f.misfit(next); why == nil {
+		files, why = f.folder(ctx, part, r)
+	}
+	if why == nil && head != "" {
+		if why, err = f.unfit(ctx, part, head); err != nil {
+			return nil, err
+		}
+	}
+	if why != nil && became == phases.TakenFolded { // it is done again
 		next, became = phases.RefusePart(f.next, next, why.Error()), phases.VoidFolded
 	}
 	if wrong := f.misfit(next); wrong != nil {
-		return phases.NothingFolded, wrong, nil
+		return wrong, nil
 	}
-	f.next = next
+	f.next, f.said = next, append(f.said, part+": "+string(became))
 	if became == phases.TakenFolded {
 		maps.Copy(f.files, files)
 		if head != "" {
 			f.heads = append(f.heads, head)
 		}
 	}
-	return became, why, nil
+	return why, nil
 }
 
-// work gives the files of the folder of a part, which goes on as next says. Why says what
-// keeps its work from being taken.
-func (f *folding) work(ctx context.Context, next metadata.Run, part, head string, r git.Ref) (files map[string][]byte, why, err error) {
-	if why := f.misfit(next); why != nil {
-		return nil, why, nil
-	}
-	files, why = f.folder(ctx, part, r)
-	if why == nil && head != "" {
-		why, err = f.unfit(ctx, part, head)
-	}
-	return files, why, err
-}
-
-// misfit says why a record cannot follow on that of the run. What one machine has pushed
-// never keeps out what others have.
+// misfit says why a record cannot follow on that of the run.
 func (f *folding) misfit(next metadata.Run) error {
 	next = phases.Touch(next, f.e.Now())
-	if err := metadata.CheckNext(f.from, next); err != nil {
-		return err
-	}
-	return next.Check()
+	return cmp.Or(metadata.CheckNext(f.w.Run, next), next.Check())
 }
 
 // record reads the record at a ref.
@@ -368,20 +324,21 @@ func (f *folding) unfit(ctx context.Context, part, head string) (why, err error)
 	}
 	may := phases.BoundaryOf(phases.On(f.w.Plan, f.next), phases.Decision{Do: phases.DoExecute, Phase: part})
 	sorted := may.Sort(changes)
-	paths := sorted.Tree
-	switch other := slices.Concat(sorted.Undo, sorted.Opened, sorted.Artifacts); {
-	case len(other) > 0:
+	if other := slices.Concat(sorted.Undo, sorted.Opened, sorted.Artifacts); len(other) > 0 {
 		return fmt.Errorf("it changes %s, which the phase may not", phases.Printable(other[0])), nil
-	case sorted.Over != "":
-		return errors.New(sorted.Over.In(prompts.Words("en"))), nil
 	}
-	staged, err := f.e.Tree.Stage(ctx, paths...)
-	if err != nil || len(paths) == 0 {
-		return nil, err
+	found := sorted.Over
+	if found == "" && len(sorted.Tree) > 0 {
+		staged, err := f.e.Tree.Stage(ctx, sorted.Tree...)
+		if err != nil {
+			return nil, err
+		}
+		if found, err = f.e.CheckStaged(ctx, may, f.e.Plan.Secrets.Allow, staged); err != nil {
+			return nil, err
+		}
 	}
-	leaks, err := f.e.CheckStaged(ctx, may, f.e.Plan.Secrets.Allow, staged)
-	if leaks != "" {
-		why = errors.New(leaks.In(prompts.Words("en")))
+	if found != "" {
+		why = errors.New(found.In(prompts.Words("en")))
 	}
-	return why, err
+	return why, nil
 }

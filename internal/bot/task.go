@@ -76,18 +76,16 @@ func (t Task) share(ctx context.Context, e *engine.Engine, n int) (metadata.Budg
 // resume takes what an earlier task of the part has pushed into the record. It is committed only if
 // there is a step to go on with.
 func (t Task) resume(ctx context.Context, e *engine.Engine) error {
-	part := t.Options.Only
-	at, err := originOf(t.Workspace)
-	if err != nil {
-		return err
+	part, f := t.Options.Only, &folding{w: t.Workspace, e: e, warn: t.Warn}
+	if !f.pushed() {
+		return errors.New("a run that is not pushed cannot be done by several machines")
 	}
-	of, err := at.list(ctx)
+	of, err := f.list(ctx)
 	r, is := of[part]
 	if err != nil || !is {
 		return err
 	}
-	f, _, err := at.gather(ctx, t.Workspace, e, map[string]git.Ref{part: r}, t.Warn)
-	if err != nil {
+	if err := f.gather(ctx, map[string]git.Ref{part: r}); err != nil {
 		return err
 	}
 	if _, more := phases.NextForPart(phases.On(t.Plan, f.next), part); more && len(f.files)+len(f.heads) > 0 {

@@ -11,32 +11,26 @@ import (
 // Reply says in Markdown what is wrong with a text that was mistaken. It is
 // empty for a command, and for what is not for us.
 func (p Parsed) Reply(language string) string {
-	w := wordsOf(language)
-	spec := p.Command.Spec()
 	if p.Outcome != Mistaken {
 		return ""
 	}
-	first := p.Faults[0].Kind
-	if first == faultUnknown || first == faultUnknownNear || first == faultNoCommand {
-		return w.list(p.Faults, w.Say("command.mistakenAny")) + "\n"
+	w, spec := words{prompts.Words(language)}, p.Command.Spec()
+	lead, usage := w.Say("command.mistakenAny"), ""
+	if !strings.HasPrefix(p.Faults[0].Kind, "unknown") && p.Faults[0].Kind != "noCommand" {
+		lead = w.Say("command.mistaken", "command", coded("/"+spec.Name))
+		usage = "\n\n```text\n" + clean.EscapeCommands(spec.usage()) + "\n```\n\n" + w.Say("command.more", "help", coded("/help "+spec.Name))
 	}
-	return w.list(p.Faults, w.Say("command.mistaken", "command", coded("/"+spec.Name))) +
-		"\n\n```text\n" + clean.EscapeCommands(spec.usage()) + "\n```\n\n" + w.Say("command.more", "help", coded("/help "+spec.Name)) + "\n"
-}
-
-// list puts mistakes below a sentence.
-func (w words) list(faults []fault, lead string) string {
 	lines := []string{lead, ""}
-	for _, f := range faults {
+	for _, f := range p.Faults {
 		lines = append(lines, "- "+w.fault(f))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, "\n") + usage + "\n"
 }
 
 // Help gives the reply to help, in Markdown: about one command, or with
 // an empty topic a table of all.
 func Help(language, topic string) string {
-	w := wordsOf(language)
+	w := words{prompts.Words(language)}
 	if spec, ok := specOf(topic); ok {
 		return w.explain(spec)
 	}
@@ -49,39 +43,28 @@ func Help(language, topic string) string {
 
 // explain describes one command.
 func (w words) explain(s spec) string {
-	var b strings.Builder
-	b.WriteString(s.usage() + "\n")
+	usage := s.usage() + "\n"
 	if len(s.Flags) > 0 {
-		b.WriteByte('\n')
+		usage += "\n"
 	}
 	for _, a := range s.Args {
 		if a.Kind == kindPhaseStep {
-			fmt.Fprintf(&b, "%-18s  %s\n", a.Kind.form(), w.Say("command.phaseStep"))
+			usage += fmt.Sprintf("%-18s  %s\n", a.Kind.form(), w.Say("command.phaseStep"))
 		}
 	}
 	for _, f := range s.Flags {
-		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.Say("command.flags."+f.Name))
+		usage += fmt.Sprintf("%-18s  %s\n", f.usage(), w.Say("command.flags."+f.Name))
 	}
-	usage := clean.EscapeCommands(strings.TrimSuffix(b.String(), "\n"))
-	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), usage, strings.Join(w.facts(s), w.Say("command.space")))
-}
-
-// facts are the sentences about a command that its usage does not show.
-func (w words) facts(s spec) []string {
-	facts := []string{w.Say("command.needs", "role", s.Role)}
-	if s.Run {
-		facts = append(facts, w.Say("command.needsRun"))
+	facts := []string{w.Say("command.needs", "role", s.Role)} // what the usage does not show
+	for _, f := range []struct {
+		is   bool
+		word string
+	}{{s.Run, "needsRun"}, {s.Now, "now"}, {s.Text != noText, "text"}, {len(s.Flags) > 0, "firstLine"}} {
+		if f.is {
+			facts = append(facts, w.Say("command."+f.word))
+		}
 	}
-	if s.Now {
-		facts = append(facts, w.Say("command.now"))
-	}
-	if s.Text != noText {
-		facts = append(facts, w.Say("command.text"))
-	}
-	if len(s.Flags) > 0 {
-		facts = append(facts, w.Say("command.firstLine"))
-	}
-	return facts
+	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), clean.EscapeCommands(strings.TrimSuffix(usage, "\n")), strings.Join(facts, w.Say("command.space")))
 }
 
 // String writes a command as it is typed: the text, if any, on lines below.
@@ -110,51 +93,24 @@ func (c Command) String() string {
 	return line
 }
 
-// faultKind is a kind of mistake: a key of command.faults among the words. The comments say what its sentence names, in that order.
-type faultKind string
-
-const (
-	faultInvisible   faultKind = "invisible"   // character
-	faultCommented   faultKind = "commented"   // nothing
-	faultNoCommand   faultKind = "noCommand"   // nothing
-	faultUnknown     faultKind = "unknown"     // what was typed
-	faultUnknownNear faultKind = "unknownNear" // what was typed, what was probably meant
-	faultMissing     faultKind = "missing"     // form of what is missing
-	faultBad         faultKind = "bad"         // what was typed, form
-	faultBadFlag     faultKind = "badFlag"     // what was typed, form, flag
-	faultBadStep     faultKind = "badStep"     // what was typed
-	faultExtra       faultKind = "extra"       // what was typed
-	faultNoFlag      faultKind = "noFlag"      // what was typed
-	faultNoFlagNear  faultKind = "noFlagNear"  // what was typed, what was probably meant
-	faultTwice       faultKind = "twice"       // flag
-	faultNeedsValue  faultKind = "needsValue"  // flag, its usage
-	faultNoValue     faultKind = "noValue"     // flag
-	faultLate        faultKind = "late"        // flag
-	faultTooLong     faultKind = "tooLong"     // characters, limit
-	faultAutoAlone   faultKind = "autoAlone"   // nothing
-	faultSecond      faultKind = "second"      // the command that stands below
-)
-
 // words are what is said about commands, in one language.
 type words struct{ prompts.Catalogue }
 
-func wordsOf(language string) words { return words{prompts.Words(language)} }
-
-// fault says what is wrong. What was typed by somebody becomes short inline
+// fault says what is wrong, with the word for its kind among the words. What was typed by somebody becomes short inline
 // code, which can do no harm.
 func (w words) fault(f fault) string {
 	var named []any
 	for i, a := range f.Args {
 		switch {
-		case f.Kind == faultTooLong:
+		case f.Kind == "tooLong":
 			named = append(named, i+1, a)
-		case f.Kind == faultMissing, i == 1 && (f.Kind == faultBad || f.Kind == faultBadFlag):
+		case f.Kind == "missing", i == 1 && (f.Kind == "bad" || f.Kind == "badFlag"):
 			named = append(named, i+1, w.Say("command.values."+a))
 		default:
 			named = append(named, i+1, coded(a))
 		}
 	}
-	return w.Say("command.faults."+string(f.Kind), named...)
+	return w.Say("command.faults."+f.Kind, named...)
 }
 
 // coded makes inline code of something typed. Of what nobody sees

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 func TestSlashHelp(t *testing.T) {
@@ -28,7 +29,7 @@ func TestSlashPage(t *testing.T) {
 		"en": "# Commands, one by one\n\n[日本語](commands.ja.md) · [How to give them](../commands.md)\n",
 		"ja": "# コマンドの一つひとつ\n\n[English](commands.md) · [使い方](../commands.ja.md)\n",
 	} {
-		w, name := wordsOf(language), strings.TrimSuffix("commands."+language, ".en")+".md"
+		w, name := words{prompts.Words(language)}, strings.TrimSuffix("commands."+language, ".en")+".md"
 		guide := []byte(testenv.Read(t, "../../docs/"+name))
 		for _, m := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllSubmatch(guide, -1) {
 			if asked := Parse(string(m[1]), false); asked.Outcome != Understood {

@@ -62,7 +62,7 @@ type Parsed struct {
 // fault is one mistake in a command. What it names was typed by somebody:
 // it may be anything.
 type fault struct {
-	Kind faultKind
+	Kind string // a key of command.faults among the words
 	Args []string
 }
 
@@ -84,15 +84,25 @@ func Parse(text string, bare bool) Parsed {
 	if !r.readName(bare) {
 		return Parsed{}
 	}
-	r.refuse(cmp.Or(hidden, firstControl(text)))
+	if hidden = cmp.Or(hidden, firstControl(text)); hidden != "" {
+		r.fault("invisible", hidden)
+	}
+	if comments(r.line) {
+		r.fault("commented")
+	}
 	if len(r.faults) == 0 {
 		r.readFlags()
 		r.readArguments()
 		r.readFlags()
 		r.readText()
-		r.compare()
 	}
-	return r.parsed()
+	if c := r.command; c.Auto && (c.Phase != "" || c.Attempt > 0) {
+		r.fault("autoAlone")
+	}
+	if len(r.faults) > 0 {
+		return Parsed{Outcome: Mistaken, Command: Command{Name: r.command.Name}, Faults: r.faults}
+	}
+	return Parsed{Outcome: Understood, Command: r.command, Removed: r.removed}
 }
 
 // ParseAddressed is Parse for a comment where, if addressed is set, commands count only

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -313,7 +314,7 @@ func TestSlashRights(t *testing.T) {
 }
 
 func TestSlashWords(t *testing.T) {
-	en, ja := wordsOf("en"), wordsOf("ja")
+	en, ja := words{prompts.Words("en")}, words{prompts.Words("ja")}
 	for _, w := range []words{en, ja} {
 		for _, s := range Table() {
 			if w.Say("command.summaries."+s.Name) == "" {
@@ -333,11 +334,8 @@ func TestSlashWords(t *testing.T) {
 				t.Errorf("%s is not explained", s.textForm())
 			}
 		}
-		for _, kind := range []faultKind{
-			faultInvisible, faultCommented, faultNoCommand, faultUnknown, faultUnknownNear, faultMissing, faultBad, faultBadFlag, faultBadStep,
-			faultExtra, faultNoFlag, faultNoFlagNear, faultTwice, faultNeedsValue, faultNoValue, faultLate, faultTooLong, faultAutoAlone, faultSecond,
-		} {
-			args := make([]string, strings.Count(en.Say("command.faults."+string(kind)), "{"))
+		for _, kind := range strings.Fields("invisible commented noCommand unknown unknownNear missing bad badFlag badStep extra noFlag noFlagNear twice needsValue noValue late tooLong autoAlone second") {
+			args := make([]string, strings.Count(en.Say("command.faults."+kind), "{"))
 			for i := range args {
 				args[i] = "PHASE"
 			}

@@ -28,17 +28,10 @@ type reader struct {
 // maxFaults is how many mistakes a reply names: longer lists help nobody.
 const maxFaults = 5
 
-func (r *reader) fault(kind faultKind, args ...string) {
+func (r *reader) fault(kind string, args ...string) {
 	if len(r.faults) < maxFaults {
 		r.faults = append(r.faults, fault{Kind: kind, Args: args})
 	}
-}
-
-func (r *reader) parsed() Parsed {
-	if len(r.faults) > 0 {
-		return Parsed{Outcome: Mistaken, Command: Command{Name: r.command.Name}, Faults: r.faults}
-	}
-	return Parsed{Outcome: Understood, Command: r.command, Removed: r.removed}
 }
 
 // peek gives the next word of the command line, or "".
@@ -81,12 +74,12 @@ func (r *reader) readName(bare bool) bool {
 	case !ours && (near == "" || strings.Contains(name, "/")):
 		return false
 	case name == "":
-		r.fault(faultNoCommand)
+		r.fault("noCommand")
 	case near == "":
-		r.fault(faultUnknown, "/"+name)
+		r.fault("unknown", "/"+name)
 	default:
 		r.command.Name = near
-		r.fault(faultUnknownNear, "/"+name, "/"+near)
+		r.fault("unknownNear", "/"+name, "/"+near)
 	}
 	return true
 }
@@ -115,16 +108,6 @@ func nearCommand(name string) string {
 	return Nearest(name, names)
 }
 
-// refuse refuses a command line with an invisible character or an HTML comment.
-func (r *reader) refuse(hidden string) {
-	if hidden != "" {
-		r.fault(faultInvisible, hidden)
-	}
-	if comments(r.line) {
-		r.fault(faultCommented)
-	}
-}
-
 // readArguments reads what stands in a fixed order.
 func (r *reader) readArguments() {
 	if f, ok := r.spec.instead(); ok && slices.Contains(r.seen, "--"+f.Name) {
@@ -136,7 +119,7 @@ func (r *reader) readArguments() {
 		switch {
 		case word == "":
 			if !arg.Optional {
-				r.fault(faultMissing, arg.Kind.form())
+				r.fault("missing", arg.Kind.form())
 			}
 		case arg.Kind == kindPhaseStep:
 			r.readPhaseStep(r.take())
@@ -149,7 +132,7 @@ func (r *reader) readArguments() {
 		case arg.Optional && r.spec.Text != noText: // it begins the text
 		default:
 			r.take()
-			r.fault(faultBad, word, arg.Kind.form())
+			r.fault("bad", word, arg.Kind.form())
 		}
 	}
 }
@@ -157,7 +140,7 @@ func (r *reader) readArguments() {
 func (r *reader) readPhaseStep(word string) {
 	phase, step, stepped := strings.Cut(fold(word), ":")
 	if !KindPhase.Fits(phase) {
-		r.fault(faultBad, word, kindPhaseStep.form())
+		r.fault("bad", word, kindPhaseStep.form())
 		return
 	}
 	r.command.Phase = phase
@@ -167,7 +150,7 @@ func (r *reader) readPhaseStep(word string) {
 	case slices.Contains(steps, step):
 		r.command.Step = metadata.Step(step)
 	default:
-		r.fault(faultBadStep, word)
+		r.fault("badStep", word)
 	}
 }
 
@@ -177,9 +160,9 @@ func (r *reader) readTopic(word string) {
 	if spec, ok := specOf(fold(name)); ok {
 		r.command.Topic = spec.Name
 	} else if near != "" {
-		r.fault(faultUnknownNear, "/"+name, "/"+near)
+		r.fault("unknownNear", "/"+name, "/"+near)
 	} else {
-		r.fault(faultUnknown, "/"+name)
+		r.fault("unknown", "/"+name)
 	}
 }
 
@@ -197,7 +180,7 @@ const lead = "/x "
 func (r *reader) readText() {
 	if r.spec.Text == noText {
 		if word := r.peek(); word != "" {
-			r.fault(faultExtra, word)
+			r.fault("extra", word)
 		}
 		below, _ := clean.Text(r.rest)
 		below, _ = clean.Mail(below)
@@ -207,7 +190,7 @@ func (r *reader) readText() {
 	for word := range strings.FieldsSeq(r.line) {
 		if name, _, _, ok := r.spec.asFlag(word); ok {
 			if _, known := r.spec.flag(name); known {
-				r.fault(faultLate, flagOf(word))
+				r.fault("late", flagOf(word))
 			}
 		}
 	}
@@ -218,9 +201,9 @@ func (r *reader) readText() {
 	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, strings.TrimSpace(lead)))
 	r.second(r.command.Text)
 	if n := utf8.RuneCountInString(r.command.Text); n > MaxReason {
-		r.fault(faultTooLong, strconv.Itoa(n), strconv.Itoa(MaxReason))
+		r.fault("tooLong", strconv.Itoa(n), strconv.Itoa(MaxReason))
 	} else if n == 0 && r.spec.textFor(&r.command) == mustText {
-		r.fault(faultMissing, r.spec.textForm())
+		r.fault("missing", r.spec.textForm())
 	}
 }
 
@@ -232,16 +215,9 @@ func (r *reader) second(below string) {
 	}
 	for line := range strings.Lines(clean.Prose(below)) {
 		if line = narrow(line); strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
-			r.fault(faultSecond, strings.Fields(line)[0])
+			r.fault("second", strings.Fields(line)[0])
 			return
 		}
-	}
-}
-
-// compare finds flags that contradict each other.
-func (r *reader) compare() {
-	if c := r.command; c.Auto && (c.Phase != "" || c.Attempt > 0) {
-		r.fault(faultAutoAlone)
 	}
 }
 
@@ -263,9 +239,9 @@ func (r *reader) readFlags() {
 			names = append(names, f.Name)
 		}
 		if near := Nearest(strings.TrimLeft(name, "-"), names); near != "" {
-			r.fault(faultNoFlagNear, flagOf(word), "--"+near)
+			r.fault("noFlagNear", flagOf(word), "--"+near)
 		} else {
-			r.fault(faultNoFlag, flagOf(word))
+			r.fault("noFlag", flagOf(word))
 		}
 	}
 }
@@ -275,12 +251,12 @@ func (r *reader) readFlags() {
 func (r *reader) readFlag(flag param, value string, given bool) {
 	name := "--" + flag.Name
 	if slices.Contains(r.seen, name) {
-		r.fault(faultTwice, name)
+		r.fault("twice", name)
 	}
 	r.seen = append(r.seen, name)
 	if flag.Kind == kindSwitch {
 		if given {
-			r.fault(faultNoValue, name)
+			r.fault("noValue", name)
 		}
 		put(flag.in(&r.command), "")
 		return
@@ -294,9 +270,9 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 	case flag.Kind == kindRefresh && !given:
 		put(flag.in(&r.command), "")
 	case value == "":
-		r.fault(faultNeedsValue, name, flag.usage())
+		r.fault("needsValue", name, flag.usage())
 	case !flag.Kind.Fits(fold(value)):
-		r.fault(faultBadFlag, value, flag.Kind.form(), name)
+		r.fault("badFlag", value, flag.Kind.form(), name)
 	default:
 		put(flag.in(&r.command), fold(value))
 	}

@@ -80,7 +80,7 @@ func TriggerOfIssue(ev github.Event, in Inputs, r runner) Trigger {
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
 	}
-	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == setup.JoinOnly}
+	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command != setup.EndOnly}
 	if in.Command == setup.EndOnly {
 		in.Command = ""
 		if other, no := TriggerOf(ev, in, r); no == nil {
