@@ -241,7 +241,7 @@ func (e ending) summaryPage() string {
 		f.Issue = fmt.Sprint(t.Number)
 	}
 	if b != nil {
-		f.Warnings = b.voice.warnings()
+		b.voice.locked(func() { f.Warnings = b.voice.notices.Warnings })
 	}
 	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == setup.GateOnly) {
 		f.Denial = command.Denial{By: t.By, What: t.Text}

@@ -134,8 +134,8 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.Comment.Author; b.inbox.May(ctx, who, c.Parsed.Role(), false) == nil {
-			return &command.Request{Command: c.Parsed.Command, By: who.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.Env.Now(), Written: c.Comment.CreatedAt}
+		if b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil {
+			return new(b.inbox.Request(b.before, c))
 		}
 	}
 	return nil
@@ -265,7 +265,7 @@ func (b *bot) early(ctx context.Context, first command.Request) (out []command.R
 				b.voice.outbox.answer(c)
 			}
 		default:
-			out = append(out, command.Request{Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.Env.Now()})
+			out = append(out, b.inbox.Request(b.before, c))
 		}
 	}
 	return out, nil

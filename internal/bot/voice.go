@@ -150,13 +150,6 @@ func (v *voice) speaks() string {
 	return cmp.Or(v.about.Run.Language, v.In.Language, v.spoken, "en")
 }
 
-// warnings are all that was told so far.
-func (v *voice) warnings() []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.Clone(v.notices.Warnings)
-}
-
 // botView shows a run in the log of the job and in the live comment.
 type botView struct {
 	terminal.View
@@ -207,19 +200,13 @@ func (v *voice) put(run metadata.Run, how func(ctx context.Context, body string)
 	ctx, stop := context.WithTimeout(context.Background(), showTime)
 	defer stop()
 	err := how(ctx, page.LiveComment(v.subject().With(run), v.facts(run)))
-	if v.isNews(err) {
-		v.job.Warning(prompts.Why(err).In(prompts.Words(v.language())))
-	}
-}
-
-// isNews remembers why the live comment could not be shown, and reports whether
-// people should be told: not if it is the same as the last time.
-func (v *voice) isNews(err error) bool {
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	was := v.shown
 	v.shown = err
-	return err != nil && (was == nil || was.Error() != err.Error())
+	v.mu.Unlock()
+	if err != nil && (was == nil || was.Error() != err.Error()) {
+		v.job.Warning(prompts.Why(err).In(prompts.Words(v.language())))
+	}
 }
 
 // facts are what people are told besides the record.

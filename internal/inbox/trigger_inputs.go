@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,18 +117,6 @@ func readInputs(j *environ.Job) (Inputs, error) {
 	in.Dry, in.Pull, in.Show, in.FanOut = yes("dry-run", false), yes("create-pr", true), yes("show-output", false), yes("fan-out", false)
 	in.Upload = yes("upload", false)
 	in.AppToken = strings.HasPrefix(in.Token, "ghs_") && !yes("own-token", true)
-	if slices.Contains(setup.OnlyForms(), in.Command) && in.Issue == "" {
-		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
-	}
-	if in.Command == setup.TaskOnly && metadata.CheckID(in.Part) != nil {
-		bad("command", "%q is no part of a phase; give one of the output matrix, as in: task ${{ matrix.part }}", in.Part)
-	}
-	if in.Command != "" && in.Command != setup.GateOnly && !slices.Contains(setup.OnlyForms(), in.Command) && command.Parse(in.Command, true).Outcome != command.Understood {
-		bad("command", "%q is no command; give one as in a comment, such as run, or gate, or end", in.Command)
-	}
-	if in.Issue != "" && !number.MatchString(in.Issue) {
-		bad("issue", "%q is not the number of an issue", in.Issue)
-	}
 	for name, all := range map[string][]string{"allowed-users": in.Users, "allowed-bots": in.Bots, "notify": in.Notify} {
 		for _, who := range all {
 			switch {
@@ -143,38 +132,36 @@ func readInputs(j *environ.Job) (Inputs, error) {
 			bad("dispatch", "%q is not the name of a workflow file, such as ci.yml", f)
 		}
 	}
-	if text := j.Input("prefix"); text != "" && text != "reprise" {
-		bad("prefix", "%q is not reprise, the one word that commands can begin with", text)
-	}
 	in.Addressed = j.Input("prefix") != ""
+	var unpaid, untimed error
 	if text := j.Input("budget-usd"); text != "" {
-		usd, err := command.Dollars(text)
-		if err != nil {
-			bad("budget-usd", "%q is not an amount of US dollars above 0, such as 5 or 2.50", text)
-		}
-		in.USD = usd
+		in.USD, unpaid = command.Dollars(text)
 	}
 	if text := j.Input("timeout"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < time.Minute {
-			bad("timeout", "%q is not a time of at least a minute, such as 90m or 2h", text)
+		in.Timeout, untimed = time.ParseDuration(text)
+	}
+	only := slices.Contains(setup.OnlyForms(), in.Command)
+	unheard := in.Command != "" && in.Command != setup.GateOnly && !only && command.Parse(in.Command, true).Outcome != command.Understood
+	for _, c := range []struct {
+		wrong     bool
+		name, why string
+	}{
+		{only && in.Issue == "", "issue", "it is missing; with the command " + in.Command + ", give the output issue of the gate"},
+		{in.Command == setup.TaskOnly && metadata.CheckID(in.Part) != nil, "command", strconv.Quote(in.Part) + " is no part of a phase; give one of the output matrix, as in: task ${{ matrix.part }}"},
+		{unheard, "command", strconv.Quote(in.Command) + " is no command; give one as in a comment, such as run, or gate, or end"},
+		{in.Issue != "" && !number.MatchString(in.Issue), "issue", strconv.Quote(in.Issue) + " is not the number of an issue"},
+		{in.Addressed && j.Input("prefix") != "reprise", "prefix", strconv.Quote(j.Input("prefix")) + " is not reprise, the one word that commands can begin with"},
+		{unpaid != nil, "budget-usd", strconv.Quote(j.Input("budget-usd")) + " is not an amount of US dollars above 0, such as 5 or 2.50"},
+		{untimed != nil || j.Input("timeout") != "" && in.Timeout < time.Minute, "timeout", strconv.Quote(j.Input("timeout")) + " is not a time of at least a minute, such as 90m or 2h"},
+		{in.Prefix != "" && metadata.CheckBranch(in.Prefix+"1") != nil, "branch-prefix", strconv.Quote(in.Prefix) + " cannot begin the name of a branch"},
+		{in.Base != "" && metadata.CheckBranch(in.Base) != nil, "base-branch", strconv.Quote(in.Base) + " is not the name of a branch"},
+		{in.Language != "" && !slices.Contains(metadata.Languages(), in.Language), "language", strconv.Quote(in.Language) + " is not one of " + strings.Join(metadata.Languages(), ", ")},
+		{in.Sandbox != "" && !slices.Contains(sandbox.Containments(), in.Sandbox), "sandbox", strconv.Quote(in.Sandbox) + " is not one of " + strings.Join(sandbox.Containments(), ", ")},
+		{strings.ContainsAny(in.Pipeline, "\n\x00") || strings.ContainsAny(in.Agent, " \n\x00"), "pipeline, agent", "a name has a space or a line break"},
+	} {
+		if c.wrong {
+			bad(c.name, "%s", c.why)
 		}
-		in.Timeout = d
-	}
-	if in.Prefix != "" && metadata.CheckBranch(in.Prefix+"1") != nil {
-		bad("branch-prefix", "%q cannot begin the name of a branch", in.Prefix)
-	}
-	if in.Base != "" && metadata.CheckBranch(in.Base) != nil {
-		bad("base-branch", "%q is not the name of a branch", in.Base)
-	}
-	if in.Language != "" && !slices.Contains(metadata.Languages(), in.Language) {
-		bad("language", "%q is not one of %s", in.Language, strings.Join(metadata.Languages(), ", "))
-	}
-	if in.Sandbox != "" && !slices.Contains(sandbox.Containments(), in.Sandbox) {
-		bad("sandbox", "%q is not one of %s", in.Sandbox, strings.Join(sandbox.Containments(), ", "))
-	}
-	if strings.ContainsAny(in.Pipeline, "\n\x00") || strings.ContainsAny(in.Agent, " \n\x00") {
-		bad("pipeline, agent", "a name has a space or a line break")
 	}
 	return in, errors.Join(wrong...)
 }
@@ -196,6 +183,5 @@ func (in Inputs) Within(ctx context.Context) (context.Context, context.CancelFun
 
 // list reads names that stand on lines or between commas.
 func list(text string) []string {
-	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }),
-		func(s string) bool { return s == "" })
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \n\r\t", r) })
 }
