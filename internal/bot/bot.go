@@ -122,13 +122,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	case setup.TaskOnly:
 		steps = []func(context.Context) error{b.doPart}
 	}
-	var err error
-	for _, step := range steps {
-		if err == nil {
-			err = step(ctx)
-		}
-	}
-	return *b.endBy(ctx, err)
+	return *b.endBy(ctx, inOrder(ctx, steps...))
 }
 
 // endBy is how a job ends by an error.

@@ -142,10 +142,11 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 			if err := b.engine.Rollback(ctx, back, nil); err != nil {
 				return false, err
 			}
+			b.keep(back.Run)
 			if run.MissesCI() { // people were told that it had not come
 				b.delivery.FoldWord(ctx, run)
 			}
-			b.takeOn(back.Run)
+			b.holding, b.acted = true, true
 			return true, nil
 		}
 	}
@@ -155,17 +156,11 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	return b.turn(ctx, delivery.GiveUpCI(phases.On(b.w.Plan, run), commit, delivery.CheckNames(v.Failed), b.Env.Now()), "stopped: "+string(metadata.CIFailed))
 }
 
-// turn records how a run goes on after CI has spoken.
+// turn records how a run goes on after CI has spoken: this process has it then.
 func (b holdGate) turn(ctx context.Context, next metadata.Run, subject string) (bool, error) {
-	if err := b.engine.Amend(ctx, next, subject); err != nil {
+	if err := b.amend(ctx, next, subject); err != nil {
 		return false, err
 	}
-	b.takeOn(next)
-	return true, nil
-}
-
-// takeOn goes on with a run that this process has just committed.
-func (b holdGate) takeOn(run metadata.Run) {
 	b.holding, b.acted = true, true
-	b.keep(run)
+	return true, nil
 }

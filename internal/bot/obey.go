@@ -20,9 +20,9 @@ import (
 
 // obey carries out a command and commits what it does together with the note that it was taken. A refused command is
 // noted, too, so that it is not obeyed later, when nobody expects it any more.
-func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
+func (b *bot) obey(ctx context.Context, o command.Request) error {
+	run, spent := b.w.Run, b.w.Run
 	x, err := b.decide(ctx, run, o)
-	spent := run
 	if x.Since != nil {
 		run, spent, o.At = *x.Since, x.Run, b.Env.Now()
 	}
@@ -30,7 +30,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	if errors.As(err, &no) {
 		x = command.Effect{Run: spent, Phase: "", Why: command.Refused(prompts.Why(err))}
 	} else if err != nil {
-		return run, err
+		return err
 	}
 	x.Why = o.Without(x.Why)
 	if o.Review != nil {
@@ -49,7 +49,8 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 		next.Execution.Attempt++ // a process of its own
 	}
 	if err := b.commit(ctx, next, x, o); err != nil {
-		return run, err
+		b.keep(run)
+		return err
 	}
 	b.holding = b.holding || next.Status == metadata.Running
 	b.obeyed++
@@ -57,7 +58,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 	b.keep(next)
 	b.answer(o, no)
 	b.voice.outbox.opinion(next.Decisions[len(next.Decisions)-1])
-	return next, nil
+	return nil
 }
 
 // taken is a command with its effect, as the record notes it: with this job as its origin, if it stands nowhere.
@@ -105,7 +106,9 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
 		}
 	case x.Frozen:
-		x.Run, err = b.refresh(ctx, x.Run, o)
+		if x.Run, err = b.refresh(ctx, x.Run, o); err != nil {
+			b.keep(run)
+		}
 	}
 	return x, err
 }

@@ -89,18 +89,18 @@ func (b *bot) leave() error {
 
 // begin takes what waits: the commands of people, in order, and then what a label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
-	sources := []eventSource{b.drain}
+	sources := []func(context.Context) error{b.drain}
 	if b.Trigger.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
 		// A job that was killed may have opened some, and a rollback must know.
-		sources = []eventSource{b.keepChildren, b.lookAtIssues, b.drain}
+		sources = []func(context.Context) error{b.keepChildren, b.lookAtIssues, b.drain}
 	}
-	err := b.listen(ctx, sources...)
+	err := inOrder(ctx, sources...)
 	if err == nil && !b.holding {
 		err = b.inbox.Err()
 	}
 	obeyed := func(d metadata.Decision) bool { return d.Job != "" && d.Job == jobOf(b.me) } // by this job, before it was started again
 	if err == nil && b.Trigger.ByForm() && !b.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
-		_, err = b.obey(ctx, b.w.Run, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
+		err = b.obey(ctx, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (b *bot) begin(ctx context.Context) error {
 // runToStop runs the engine until it stops, does what follows from that, and says how the job ends.
 func (b *bot) runToStop(ctx context.Context, shut bool) error {
 	if !shut {
-		if err := b.listen(ctx, b.takeOver); err != nil {
+		if err := b.takeOver(ctx); err != nil {
 			return err // two may have been started
 		}
 	}
@@ -180,8 +180,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
 	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
 		next := phases.Halt(run, no.Code, no.Why(), b.Env.Now())
-		_, noted := b.amend(ctx, next, "stopped: "+string(no.Code))
-		return run, errors.Join(err, noted)
+		return run, errors.Join(err, b.amend(ctx, next, "stopped: "+string(no.Code)))
 	}
 	if err != nil {
 		return run, err
@@ -212,7 +211,7 @@ func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	before := b.w.Run.Revision
-	err := b.listen(ctx, b.drain)
+	err := b.drain(ctx)
 	if lostRace(err) {
 		return false, nil // by another job, which does the rest as well
 	}
@@ -319,8 +318,7 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 func (b *bot) handOver(ctx context.Context) {
 	run := b.w.Run
 	if b.delivery.KeepPull(ctx, b.w, &run) {
-		_, err := b.note(ctx, run)
-		b.voice.warnOf(err)
+		b.voice.warnOf(b.note(ctx, run))
 	}
 	b.delivery.HandOver(ctx, b.w, run)
 }
@@ -331,8 +329,7 @@ func (b *bot) tellPeople(ctx context.Context) {
 	b.delivery.KeepLabel(ctx, run)
 	answered := b.delivery.AnswerReviews(ctx, b.w.Repo, &run)
 	if b.delivery.TellStop(ctx, b.w.Plan, &run) || answered {
-		_, err := b.note(ctx, run)
-		b.voice.warnOf(err)
+		b.voice.warnOf(b.note(ctx, run))
 	}
 }
 

@@ -14,23 +14,55 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// eventSource takes what has come from one place outside into the record, commits that, and gives the record as it is then.
-type eventSource func(ctx context.Context, run metadata.Run) (metadata.Run, error)
+// inOrder does one thing after the other, up to the first that fails.
+func inOrder(ctx context.Context, all ...func(context.Context) error) error {
+	for _, do := range all {
+		if err := do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Steer takes what has come from outside since, and brings what the record says about the forge up to date. It is called
-// between two steps, and when the run has stopped. What a run listens to is this list.
+// between two steps, and when the run has stopped. What a run listens to is this list: each source takes what has come
+// from one place into the record, and commits that.
 func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	b.keep(run)
 	b.inbox.Look(ctx, true) // the next step costs more than asking
-	err := b.listen(ctx, b.drain, b.lookAtIssue, b.lookAtIssues, b.keepChildren, b.goOn, b.keepLinks)
+	err := inOrder(ctx, b.drain, b.lookAtIssue, b.lookAtIssues, b.keepChildren, b.goOn, b.keepLinks)
 	return b.w.Run, err
 }
 
-// listen takes what sources have, in order.
-func (b *bot) listen(ctx context.Context, sources ...eventSource) error {
-	for _, from := range sources {
-		run, err := from(ctx, b.w.Run)
-		b.keep(run)
+// amend commits what has become of the run from outside.
+func (b *bot) amend(ctx context.Context, next metadata.Run, subject string) error {
+	err := b.engine.Amend(ctx, next, subject)
+	if err == nil {
+		b.keep(next)
+	}
+	return err
+}
+
+// later says why a command, and all commands after it, have to wait.
+type later struct{ error }
+
+// drain takes all commands that wait, in order, including those that are given meanwhile.
+func (b *bot) drain(ctx context.Context) error {
+	for ctx.Err() == nil {
+		all := b.inbox.Pending(b.w.Run)
+		if len(all) == 0 {
+			b.inbox.Look(ctx, false)
+			all = b.inbox.Pending(b.w.Run)
+		}
+		if len(all) == 0 {
+			break
+		}
+		err := b.take(ctx, all[0])
+		if wait := (later{}); errors.As(err, &wait) {
+			b.voice.warn(wait)
+			b.inbox.Postpone(wait)
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -38,55 +70,18 @@ func (b *bot) listen(ctx context.Context, sources ...eventSource) error {
 	return nil
 }
 
-// amend commits what has become of the run from outside, and gives the record as it was last committed.
-func (b *bot) amend(ctx context.Context, next metadata.Run, subject string) (metadata.Run, error) {
-	if err := b.engine.Amend(ctx, next, subject); err != nil {
-		return b.w.Run, err
-	}
-	b.keep(next)
-	return next, nil
-}
-
-// later says why a command, and all commands after it, have to wait.
-type later struct{ error }
-
-// drain takes all commands that wait, in order, including those that are given meanwhile.
-func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	for ctx.Err() == nil {
-		all := b.inbox.Pending(run)
-		if len(all) == 0 {
-			b.inbox.Look(ctx, false)
-			all = b.inbox.Pending(run)
-		}
-		if len(all) == 0 {
-			break
-		}
-		next, err := b.take(ctx, run, all[0])
-		if wait := (later{}); errors.As(err, &wait) {
-			b.voice.warn(wait)
-			b.inbox.Postpone(wait)
-			break
-		}
-		if err != nil {
-			return run, err
-		}
-		run = next
-	}
-	return run, nil
-}
-
 // take does what a comment asks for, or says why not.
-func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
-	if c.Idle(phases.On(b.w.Plan, run)) {
+func (b *bot) take(ctx context.Context, c inbox.Waiting) error {
+	if c.Idle(phases.On(b.w.Plan, b.w.Run)) {
 		b.inbox.MarkDone(c)
-		return run, nil
+		return nil
 	}
-	o := b.inbox.Request(run, c)
+	o := b.inbox.Request(b.w.Run, c)
 	no, denied := errors.AsType[*command.Refusal](b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), true))
 	edited := !denied && c.Comment.Edited()
 	switch {
 	case denied && no.Code == metadata.APIError:
-		return run, later{no}
+		return later{no}
 	case edited:
 		no = command.Refuse(metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
@@ -102,7 +97,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		if edited { // people without the right must not keep a run waiting with a hundred comments
 			b.voice.outbox.refuse(c.Comment.ID, d)
 		}
-		return run, nil
+		return nil
 	}
 	mine := c.Comment.ID == b.Trigger.Said() || c.Review != nil
 	if c.Parsed.Outcome == command.Mistaken || o.Now() {
@@ -110,51 +105,51 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		if !mine { // its own job answers it, unless that ended early
 			b.voice.outbox.answer(c)
 		}
-		return run, nil
+		return nil
 	}
 	if !mine && !c.Signs.Eyes {
 		b.voice.outbox.sign(c.Comment.ID, github.Eyes)
 	}
-	next, err := b.obey(ctx, run, o)
+	err := b.obey(ctx, o)
 	if err == nil {
 		b.inbox.MarkDone(c)
 	}
-	return next, err
+	return err
 }
 
 // lookAtIssue cancels a run whose issue was closed, which is the plainest way to stop one.
-func (b *bot) lookAtIssue(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+func (b *bot) lookAtIssue(ctx context.Context) error {
 	defer b.voice.send(ctx)
-	if run.Status == metadata.Running {
+	if b.w.Run.Status == metadata.Running {
 		if code, why := b.closed(ctx); code == metadata.StaleEvent {
-			next, _ := phases.Cancel(run, why, b.Env.Now()) // it is running
+			next, _ := phases.Cancel(b.w.Run, why, b.Env.Now()) // it is running
 			return b.amend(ctx, next, "the issue is closed")
 		}
 	}
-	return run, nil
+	return nil
 }
 
 // lookAtIssues looks at the issues that the run waits for: once all of them are closed, it goes on. What GitHub does not
 // say is asked again by the next job.
-func (b *bot) lookAtIssues(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	phase, issues := phases.AwaitedBy(run)
+func (b *bot) lookAtIssues(ctx context.Context) error {
+	phase, issues := phases.AwaitedBy(b.w.Run)
 	if len(issues) == 0 || ctx.Err() != nil {
-		return run, nil
+		return nil
 	}
 	found, err := b.Awaited(ctx, issues)
 	b.voice.warnOf(err)
-	next, changed := phases.LookedAtIssues(run, phase, found, b.Env.Now())
+	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.Env.Now())
 	if err != nil || !changed {
-		return run, nil
+		return nil
 	}
-	next, err = b.amend(ctx, next, "the issues that "+phase+" waits for")
+	err = b.amend(ctx, next, "the issues that "+phase+" waits for")
 	b.acted, b.holding = true, b.holding || err == nil && next.Status == metadata.Running
-	return next, err
+	return err
 }
 
 // takeOver goes on with a run without a command: this job was started again for that, or the job that had the run is gone.
-func (b *bot) takeOver(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	why := ""
+func (b *bot) takeOver(ctx context.Context) error {
+	why, run := "", b.w.Run
 	switch {
 	case b.holding:
 	case b.restarted && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
@@ -164,60 +159,60 @@ func (b *bot) takeOver(ctx context.Context, run metadata.Run) (metadata.Run, err
 	}
 	next := phases.TakeUp(run, phases.Start{At: b.Env.Now()})
 	if why == "" || next.Status != metadata.Running {
-		return run, nil
+		return nil
 	}
-	next, err := b.amend(ctx, next, why)
-	if err != nil {
-		return run, err
+	if err := b.amend(ctx, next, why); err != nil {
+		return err
 	}
 	b.holding = true
 	if c := b.Trigger.Comment; c != nil && b.restarted {
 		b.voice.obeyed(b.Trigger.Requested.Command.Name, c.ID)
 	}
-	return next, nil
+	return nil
 }
 
 // goOn takes up a run whose step was ended for a command that then had no effect.
-func (b *bot) goOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if run.Status == metadata.Interrupted && ctx.Err() == nil {
-		run = phases.TakeUp(run, phases.Start{At: b.Env.Now()})
+func (b *bot) goOn(ctx context.Context) error {
+	if b.w.Run.Status == metadata.Interrupted && ctx.Err() == nil {
+		b.keep(phases.TakeUp(b.w.Run, phases.Start{At: b.Env.Now()}))
 	}
-	return run, nil
+	return nil
 }
 
 // keepChildren opens the issues that a run asks for. Each is noted in a commit before anything else happens, so that
 // a rollback knows which of them are open. One that cannot be opened is a warning; the next job tries again.
-func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	for _, child := range phases.ToOpen(phases.On(b.w.Plan, run)) {
-		made := b.delivery.OpenChild(ctx, run, child)
+func (b *bot) keepChildren(ctx context.Context) error {
+	for _, child := range phases.ToOpen(phases.On(b.w.Plan, b.w.Run)) {
+		made := b.delivery.OpenChild(ctx, b.w.Run, child)
 		if made == nil {
 			continue
 		}
-		var err error
-		if run, err = b.amend(ctx, phases.Opened(run, child.ID, made.Number, made.URL, b.Env.Now()), fmt.Sprintf("issue %d is open", made.Number)); err != nil {
-			return run, err
+		if err := b.amend(ctx, phases.Opened(b.w.Run, child.ID, made.Number, made.URL, b.Env.Now()), fmt.Sprintf("issue %d is open", made.Number)); err != nil {
+			return err
 		}
 	}
-	return run, nil
+	return nil
 }
 
 // keepLinks notes which comment and which pull request are those of the run.
-func (b *bot) keepLinks(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+func (b *bot) keepLinks(ctx context.Context) error {
+	run := b.w.Run
 	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
 		return b.note(ctx, run)
 	}
-	return run, nil
+	b.keep(run)
+	return nil
 }
 
 // note commits what has changed in a record besides the run itself: together with the next step or, if there is none, in
 // a commit of its own. The record is kept also if that cannot be pushed.
-func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+func (b *bot) note(ctx context.Context, run metadata.Run) error {
 	b.keep(run)
 	if run.Status == metadata.Running {
-		return run, nil
+		return nil
 	}
 	b.keep(phases.Touch(run, b.Env.Now()))
-	return b.w.Run, b.engine.Amend(ctx, b.w.Run, "comment and pull request")
+	return b.engine.Amend(ctx, b.w.Run, "comment and pull request")
 }
 
 // reconcile tells people what a job that ended early could not tell them any more: the answers to questions, mistakes

@@ -113,8 +113,8 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	b.w.SayLacking()
 	asks := command.AskedWhether(phases.On(b.w.Plan, run))
 	// Before anything is spent, nobody else may have taken the run.
-	since, err := b.amend(ctx, phases.Touch(run, b.Env.Now()), asks.In(prompts.Words("en")))
-	if err != nil {
+	since := phases.Touch(run, b.Env.Now())
+	if err := b.amend(ctx, since, asks.In(prompts.Words("en"))); err != nil {
 		return command.Effect{}, err
 	}
 	_, _ = fmt.Fprintln(b.Env.Stdout, text.Flat(asks.In(prompts.Words(b.voice.language()))))
@@ -129,8 +129,7 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	}
 	code, told := command.Undiagnosed(ctx, err)
 	if !told {
-		_, noted := b.amend(ctx, next, "diagnosed")
-		return command.Effect{}, errors.Join(err, noted)
+		return command.Effect{}, errors.Join(err, b.amend(ctx, next, "diagnosed"))
 	}
 	return x, command.Refuse(code, metadata.Because("undiagnosed", "diagnosed", command.LastWhy(next)))
 }
