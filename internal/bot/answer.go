@@ -123,19 +123,6 @@ func (b *bot) takeLabel(ctx context.Context) {
 	}
 }
 
-// refuseLabel takes off a label that somebody without the right has put on, or a template of issues, and says so once:
-// as long as it is there, nobody can add it.
-func (b *bot) refuseLabel(ctx context.Context, no command.Denial) {
-	if b.Trigger.Label == "" || b.In.Dry {
-		return
-	}
-	b.takeLabel(ctx)
-	marker := page.MarkerOf("label", b.id())
-	no.Why = metadata.Because("label_refused", "why", no.Why, "label", b.Trigger.Label)
-	_, err := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), no), time.Time{})
-	b.voice.warnOf(err)
-}
-
 // takenBack looks at the comment that asked as it is by now. The job ends if it was deleted, which takes the command
 // back, or edited: then nobody knows what was accepted. One that is started again goes on.
 func (b *bot) takenBack(ctx context.Context) error {
@@ -153,12 +140,21 @@ func (b *bot) takenBack(ctx context.Context) error {
 	return nil
 }
 
-// mayAskHere ends the job if somebody may not ask for this, and shows that.
+// mayAskHere ends the job if somebody may not ask for this, and shows that. A label that somebody without the right has put
+// on, or a template of issues, is taken off, and that is said once: as long as it is there, nobody can add it.
 func (b *bot) mayAskHere(ctx context.Context) error {
 	err := b.mayAsk(ctx)
-	if end, is := errors.AsType[*jobEnd](err); is && end.Code == metadata.PermissionDenied {
-		b.react(ctx, github.Confused)
-		b.refuseLabel(ctx, end.Denial)
+	end, is := errors.AsType[*jobEnd](err)
+	if !is || end.Code != metadata.PermissionDenied {
+		return err
+	}
+	b.react(ctx, github.Confused)
+	if b.Trigger.Label != "" && !b.In.Dry {
+		b.takeLabel(ctx)
+		marker, no := page.MarkerOf("label", b.id()), end.Denial
+		no.Why = metadata.Because("label_refused", "why", no.Why, "label", b.Trigger.Label)
+		_, posted := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), no), time.Time{})
+		b.voice.warnOf(posted)
 	}
 	return err
 }

@@ -92,7 +92,11 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		}
 	case o.Name == "approve":
 		if err = b.mayApprove(ctx, run, o); err == nil {
-			err = b.mayPlace(ctx, x.Run)
+			var left []metadata.Opened
+			if left, err = engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(phases.On(b.w.Plan, x.Run))); err != nil {
+				return x, command.RefusedBy(metadata.StaleEvent, err)
+			}
+			err = b.preflight.MayPush(ctx, phases.OpenedPaths(left))
 		}
 	case o.Name == "finish":
 		var title string
@@ -124,16 +128,6 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 		return command.RefusedBy(metadata.StaleEvent, err)
 	}
 	return nil
-}
-
-// mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
-// can, or if there is nothing.
-func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
-	left, err := engine.UnplacedOpened(b.w.Repo.Dir(), phases.ToPlace(phases.On(b.w.Plan, approved)))
-	if err != nil {
-		return command.RefusedBy(metadata.StaleEvent, err)
-	}
-	return b.preflight.MayPush(ctx, phases.OpenedPaths(left))
 }
 
 // commit records a command.

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/telemetry"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -67,14 +68,21 @@ func (b *bot) open(ctx context.Context) error {
 	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") {
 		return command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
 	}
-	if err == nil && w.Fresh && b.wasDeleted(ctx) {
-		// What was asked of that run is not asked of a new one, if another job has not just begun it.
-		first = b.firstRun(ctx)
-		if err = w.Close(); err == nil {
-			w, err = workspace.Open(ctx, b.Env, b.opening(first))
+	if err == nil && w.Fresh {
+		found, none := b.voice.known(ctx)
+		if none != nil && !errors.Is(none, fs.ErrNotExist) {
+			b.voice.warn(none)
 		}
-		if err == nil && !w.Fresh {
-			b.before = metadata.Run{}
+		if none == nil { // the issue had a run whose branch is gone, and whose record is kept
+			// What was asked of that run is not asked of a new one, if another job has not just begun it.
+			b.before = found.Run
+			first = b.firstRun(ctx)
+			if err = w.Close(); err == nil {
+				w, err = workspace.Open(ctx, b.Env, b.opening(first))
+			}
+			if err == nil && !w.Fresh {
+				b.before = metadata.Run{}
+			}
 		}
 	}
 	if errors.As(err, new(*workspace.NoRunError)) || err == nil && w.Fresh && first == nil {
@@ -113,18 +121,6 @@ func (b *bot) open(ctx context.Context) error {
 	return b.start(ctx, *first)
 }
 
-// wasDeleted reports whether the issue had a run whose branch is gone, and whose record is kept.
-func (b *bot) wasDeleted(ctx context.Context) bool {
-	found, err := b.voice.known(ctx)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.voice.warn(err)
-	}
-	if err == nil {
-		b.before = found.Run
-	}
-	return err == nil
-}
-
 // firstRun is the first waiting /run by somebody with the right.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
 	if b.Trigger.ByForm() && b.Trigger.AsksToRun() {
@@ -159,7 +155,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	if err := b.letSign(ctx, b.w); err != nil {
 		return err
 	}
-	e, err := b.w.Engine(o, b.voice.reporter())
+	e, err := b.w.Engine(o, botView{terminal.NewView(b.Env.Stdout, terminal.Options{Plan: b.w.Plan, Verbose: b.In.Show, Group: b.job.Group}), b.voice})
 	if err != nil {
 		return err
 	}

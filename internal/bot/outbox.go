@@ -158,17 +158,21 @@ func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 	}
 }
 
-// refuse answers commands that were refused, but for those that somebody else has answered meanwhile.
+// refuse answers commands that were refused, but for those that somebody else has answered meanwhile: those of each
+// conversation in one comment.
 func (v *voice) refuse(ctx context.Context, all ...*message) {
-	_ = v.inbox.Read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
-	for _, there := range []bool{false, true} { // on the issue, on the pull request
+	_ = v.inbox.Read(ctx, true) // otherwise two jobs may tell it, which does no harm
+	for len(all) > 0 {
 		var comments []int64
 		var denials []command.Denial
-		for _, m := range all {
-			if !v.inbox.IsAnswered(m.comment) && v.inbox.IsOnPull(m.comment) == there {
+		here := v.inbox.ThreadOf(all[0].comment)
+		all = slices.DeleteFunc(slices.Clone(all), func(m *message) bool {
+			is := v.inbox.ThreadOf(m.comment) == here
+			if is && !v.inbox.IsAnswered(m.comment) {
 				comments, denials = append(comments, m.comment), append(denials, m.denial)
 			}
-		}
+			return is
+		})
 		if len(comments) > 0 {
 			_ = v.reply(ctx, comments, func(marker string) string { return page.RefusalReply(marker, v.language(), denials...) }) // it was told
 		}

@@ -264,7 +264,11 @@ func (b *bot) finish(ctx context.Context) *jobEnd {
 	// What an earlier job has left undone is done now; what people have done since stays.
 	owes := b.delivery.Owes(phases.On(b.w.Plan, b.w.Run))
 	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.Trigger.AsksToRun()) {
-		b.handOver(ctx)
+		run := b.w.Run
+		if b.delivery.KeepPull(ctx, b.w, &run) {
+			b.voice.warnOf(b.note(ctx, run))
+		}
+		b.delivery.HandOver(ctx, b.w, run)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
 		b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, b.w.Run))
@@ -312,15 +316,6 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 		b.inbox.Look(ctx, false)
 		return len(b.inbox.Pending(b.w.Run)) > 0
 	}
-}
-
-// handOver hands over the work of a completed run.
-func (b *bot) handOver(ctx context.Context) {
-	run := b.w.Run
-	if b.delivery.KeepPull(ctx, b.w, &run) {
-		b.voice.warnOf(b.note(ctx, run))
-	}
-	b.delivery.HandOver(ctx, b.w, run)
 }
 
 // tellPeople tells people that the run has stopped, answers the reviews that were taken, and notes both.

@@ -156,11 +156,6 @@ type botView struct {
 	voice *voice
 }
 
-// reporter gives what the engine reports to.
-func (v *voice) reporter() engine.Reporter {
-	return botView{terminal.NewView(v.Env.Stdout, terminal.Options{Plan: v.subject().Plan, Verbose: v.In.Show, Group: v.job.Group}), v}
-}
-
 // Report prints what happens, and brings the comment up to date between steps.
 func (v botView) Report(e engine.Event) {
 	v.View.Report(e)

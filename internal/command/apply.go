@@ -141,7 +141,9 @@ func (o Request) Apply(of phases.Course, busy bool) (Effect, error) {
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
 		phase, role, _, _ := phases.Approval(of, o.Phase)
-		if o.unseen(of.Run, of.Run.Phase(phase)) {
+		// The work was not there yet when the comment that approves it was written, but the run was. A comment that is older
+		// than the run comes from a forge whose clock says nothing.
+		if rec := of.Run.Phase(phase); rec != nil && rec.CompletedAt != nil && o.Written.After(of.Run.CreatedAt) && o.Written.Before(rec.CompletedAt.Add(-clockSkew)) {
 			return Effect{}, Refuse(metadata.StaleEvent, metadata.Because("approve_unseen", "phase", phase))
 		}
 		next, err = phases.Approve(of, c)
@@ -179,13 +181,6 @@ func StandsAt(c phases.Course, phase string) string {
 // clockSkew is how far the clock of a forge may be behind ours. An approval that was given
 // within this time before the work was done counts, see docs/security.md.
 const clockSkew = time.Minute
-
-// unseen reports whether what is to be approved was not there yet when the comment that
-// approves it was written, but the run was. A comment that is older than the run comes
-// from a forge whose clock says nothing.
-func (o Request) unseen(run metadata.Run, rec *metadata.Phase) bool {
-	return rec != nil && rec.CompletedAt != nil && o.Written.After(run.CreatedAt) && o.Written.Before(rec.CompletedAt.Add(-clockSkew))
-}
 
 // hold has what somebody said about lines stand against the work of a phase, until
 // a review finds it fixed. If there is no work yet, the reason alone tells of it.

@@ -93,13 +93,6 @@ func (i *Inbox) TurnTo(issue *github.Thread) {
 	i.issue = issue
 }
 
-// IsOnPull reports whether a comment stands on the pull request.
-func (i *Inbox) IsOnPull(id int64) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.onPull[id]
-}
-
 // ThreadOf is the conversation that a comment stands in.
 func (i *Inbox) ThreadOf(id int64) *github.Thread {
 	i.mu.Lock()
@@ -145,7 +138,11 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	}
 	var given []Review
 	if reviews != nil && err == nil {
-		given, err = i.readReviews(ctx, reviews)
+		// A forge or token that does not show them has none, unless the job is for one: what that says of lines must not be lost.
+		given, err = reviews.Reviews(ctx)
+		if i.from.Trigger.Review == nil && github.IsKind(err, github.NotFound, github.Gone, github.Forbidden) {
+			given, err = nil, nil
+		}
 	}
 	if err != nil && ctx.Err() != nil {
 		return err // nobody wants to know any more
@@ -269,7 +266,11 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, c := range list {
 		mine := i.mine(c) // when it is started again, the command counts again
-		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || i.foreign(c) || i.forgotten(c) {
+		// It may have been passed over: given during the run, and never decided upon, as a newer one was taken before. The
+		// forge tells no parts of a second.
+		passed := mine && !c.CreatedAt.Before(run.CreatedAt.Truncate(time.Second)) &&
+			!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
+		if i.taken(run, c.ID) && !passed || i.done[c.ID] || i.answered[c.ID] && !mine || i.foreign(c) || i.forgotten(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
@@ -278,13 +279,6 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 		}
 	}
 	return inOrder(out, i.pendingReviews(run))
-}
-
-// passed reports whether a comment was given during the run and never decided upon: it had
-// to wait when a newer one was taken. Its own job takes it.
-func passed(run metadata.Run, c github.Comment) bool {
-	return !c.CreatedAt.Before(run.CreatedAt.Truncate(time.Second)) && // the forge tells no parts of a second
-		!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
 }
 
 // taken reports whether the record says that a comment was taken. The caller holds mu.

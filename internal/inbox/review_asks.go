@@ -151,16 +151,6 @@ func hunk(diff string) string {
 	return strings.ToValidUTF8(short, "\uFFFD")
 }
 
-// readReviews reads the reviews of a pull request. A forge or token that does not
-// show them has none, unless the job is for one: what that says of lines must not be lost.
-func (i *Inbox) readReviews(ctx context.Context, p *PullOfRun) ([]Review, error) {
-	list, err := p.Reviews(ctx)
-	if i.from.Trigger.Review == nil && github.IsKind(err, github.NotFound, github.Gone, github.Forbidden) {
-		return nil, nil
-	}
-	return list, err
-}
-
 // pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
 // event it is the text there that counts. The caller holds mu.
 func (i *Inbox) pendingReviews(run metadata.Run) (out []Waiting) {
@@ -247,43 +237,33 @@ func (s Source) RunOfPull(ctx context.Context, pull int) (found phases.Course, i
 }
 
 // ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its
-// branch or, if its folder was taken off that, from where the record is kept. A file that
+// branch or, if its folder was taken off that, from the commit in which the record is kept. A file that
 // is in neither is an fs.ErrNotExist.
 func ReviewFiles(ctx context.Context, gh github.Repo, branch, id string) func(path string) ([]byte, error) {
-	kept := ""
-	return func(path string) ([]byte, error) {
-		if kept == "" {
-			data, missing := gh.File(ctx, branch, path)
-			if !errors.Is(missing, fs.ErrNotExist) {
-				return data, missing
-			}
-			var err error
-			if kept, err = keptAt(ctx, gh, id); err != nil {
-				return nil, err
-			}
-			if kept == "" {
-				return nil, missing
-			}
-		}
-		return gh.File(ctx, kept, path)
-	}
-}
-
-// keptAt gives the commit in which the record of a run is kept; "" if it is not.
-func keptAt(ctx context.Context, gh github.Repo, id string) (string, error) {
-	var ref struct {
+	var kept struct {
 		Object struct {
 			SHA string `json:"sha"`
 		} `json:"object"`
 	}
-	_, err := gh.Ask(ctx, github.Request{
-		What: "find the record that is kept of issue " + id, Needs: "contents: read",
-		Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + phases.RecordName(id),
-	}, &ref)
-	if github.IsKind(err, github.NotFound) {
-		return "", nil
+	return func(path string) ([]byte, error) {
+		if kept.Object.SHA == "" {
+			data, missing := gh.File(ctx, branch, path)
+			if !errors.Is(missing, fs.ErrNotExist) {
+				return data, missing
+			}
+			_, err := gh.Ask(ctx, github.Request{
+				What: "find the record that is kept of issue " + id, Needs: "contents: read",
+				Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + phases.RecordName(id),
+			}, &kept)
+			if github.IsKind(err, github.NotFound) || err == nil && kept.Object.SHA == "" {
+				return nil, missing
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return gh.File(ctx, kept.Object.SHA, path)
 	}
-	return ref.Object.SHA, err
 }
 
 // SameWorkflows reports whether .github is the same in a commit or branch as in one of some others. A job for a

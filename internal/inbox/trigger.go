@@ -61,7 +61,7 @@ type runner struct {
 	Actor      string
 	Again      string                   // who started it again; the actor if nobody did
 	Ref        string                   // GITHUB_REF: what the workflow runs on
-	Mask       func(text string) string // hides secrets in what people say; nil: there are none
+	Mask       func(text string) string // hides secrets in what people say
 }
 
 // RunnerOf reads that from the environment.
@@ -161,18 +161,16 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 
 // read finds out what is asked, and by whom.
 func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
-	ask := func(by github.User, text string, bare bool) {
-		if t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.ParseAddressed(text, in.Addressed); bare {
-			t.Requested = command.Parse(text, true)
-		}
+	ask := func(by github.User, text string) {
+		t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.Parse(text, true)
 	}
 	number, sender := in.Issue, ev.Sender
 	sender.Login = cmp.Or(sender.Login, r.Actor)
 	switch explicit := in.Command != "" && in.Command != setup.GateOnly; {
 	case explicit: // the workflow file says what to do, and the actor answers for it
-		ask(sender, in.Command, true)
+		ask(sender, in.Command)
 	case ev.Name == "issue_comment":
-		return t.readComment(ev, ask)
+		return t.readComment(ev, in)
 	case strings.HasPrefix(ev.Name, "pull_request_review"):
 		return t.readReview(ev, in, r)
 	case ev.Name == "workflow_run" || ev.Name == "check_suite":
@@ -187,7 +185,7 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 			return unasked(metadata.Because("other_label", "label", in.Label))
 		}
 		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
-		ask(ev.Sender, "run", true)
+		ask(ev.Sender, "run")
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != dispatched {
@@ -197,10 +195,10 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 			t.CI, t.Requested = true, command.Parse("run", true)
 			return t.issueNumber(ev.Inputs["issue"])
 		}
-		ask(ev.Sender, cmp.Or(strings.TrimSpace(ev.Inputs["command"]), "run"), true)
+		ask(ev.Sender, cmp.Or(strings.TrimSpace(ev.Inputs["command"]), "run"))
 		number = cmp.Or(number, strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#"))
 	case in.Issue != "":
-		ask(sender, "run", true)
+		ask(sender, "run")
 	default:
 		return unasked(metadata.Because("other_event", "event", t.Event))
 	}
@@ -275,12 +273,12 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, ask func(by github.User, text string, bare bool)) *command.Denial {
+func (t *Trigger) readComment(ev github.Event, in Inputs) *command.Denial {
 	if ev.Comment == nil {
 		return unasked(metadata.Because("no_comment"))
 	}
-	ask(ev.Comment.Author, ev.Comment.Body, false)
-	t.Comment, t.At = ev.Comment, ev.Comment.CreatedAt
+	t.Comment, t.At, t.Asker, t.By, t.Text = ev.Comment, ev.Comment.CreatedAt, ev.Comment.Author, ev.Comment.Author.Login, ev.Comment.Body
+	t.Requested = command.ParseAddressed(t.Text, in.Addressed)
 	no := t.idle()
 	if no == nil && ev.Action != "created" {
 		no = unasked(metadata.Because("other_comment", "action", ev.Action))
@@ -303,13 +301,9 @@ func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Deni
 	if err != nil {
 		return unasked(metadata.Said(err.Error()))
 	}
-	mask := r.Mask
-	if mask == nil {
-		mask = func(text string) string { return text }
-	}
-	v.Body = mask(v.Body)
+	v.Body = r.Mask(v.Body)
 	t.Review, t.Pull, t.By, t.Asker, t.At = &v, ev.Pull.Number, v.Author.Login, v.Author, v.At
-	t.Requested = v.Asks(mask, in.Addressed)
+	t.Requested = v.Asks(r.Mask, in.Addressed)
 	t.Text = "/" + t.Requested.Command.Name
 	no := t.idle()
 	if no == nil && (ev.Name == "pull_request_review" && ev.Action != "submitted" || ev.Name == "pull_request_review_comment" && ev.Action != "created") {

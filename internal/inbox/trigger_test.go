@@ -37,7 +37,7 @@ func FuzzTrigger(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref}
+		r := runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref, Mask: strings.Clone}
 		asked, no := TriggerOf(ev, Inputs{Label: "reprise", Bots: []string{"app[bot]"}, Command: given}, r)
 		if no != nil {
 			if no.Code == "" {
