@@ -59,6 +59,8 @@ func (a *asked) goes(start func(...string) *hubJob, in string, plainly bool) (lo
 		var more []string
 		if !a.fails && a.now().Status == metadata.Failed { // and people were told what to do
 			start, try, a.commander = a.says("ada", "/run"), max(try, 2), "ada"
+		} else if try > 1 && a.anew != "" {
+			start = a.says("ada", a.anew)
 		} else if try > 1 {
 			more = []string{fmt.Sprintf("GITHUB_RUN_ID=%d", number), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", try)}
 			a.forge.AddRun(hubRepo, githubtest.Run{ID: int64(number), Attempt: try})

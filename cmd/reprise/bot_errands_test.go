@@ -49,6 +49,9 @@ type asked struct {
 	// commander gave the newest command that the run stops after; ada if empty.
 	commander string
 
+	anew     string  // a command that is given once more where its job has not done it; "": the job is started again
+	commands []int64 // comments with what was asked for
+
 	at  string // the refs of the newest record that was read
 	run metadata.Run
 }
@@ -88,6 +91,7 @@ func newAsked(t *testing.T, pipeline string) *asked {
 // says has somebody give a command, and gives what starts its job.
 func (a *asked) says(by, text string) func(...string) *hubJob {
 	id := a.say(by, text)
+	a.commands = append(a.commands, id)
 	return func(more ...string) *hubJob { return a.heard(id, by, more...) }
 }
 

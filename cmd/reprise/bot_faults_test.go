@@ -107,73 +107,30 @@ func (j *hubJob) done() bool {
 	return j.code() == exit.Done && j.outputs["decision"] == "run" && j.outputs["reason-code"] == "completed" && j.outputs["status"] == "completed"
 }
 
-// clear says in what a job that did not end done is not clear.
-func (j *hubJob) clear() error {
-	switch {
-	case j.outputs["reason-code"] == "":
-		return fmt.Errorf("there is no reason code")
-	case strings.TrimSpace(j.summary) == "":
-		return fmt.Errorf("there is no summary")
-	case j.code() == exit.Done && !slices.Contains([]string{"permission_denied", "stale_event", "no_run"}, j.outputs["reason-code"]):
-		// That somebody has no right, or that there is no such issue, is an answer.
-		return fmt.Errorf("the exit code is 0")
+// faulty is a hub with that pipeline whose run is to be completed, whatever goes wrong.
+func faulty(t *testing.T) *asked {
+	t.Helper()
+	a := &asked{hub: newFaulty(t), minor: func() string { return "" }}
+	a.left = func() string {
+		missing := a.missing()
+		if err := a.sound(a.commands); missing == "" && err != nil {
+			return err.Error()
+		}
+		return missing
 	}
-	return nil
+	return a
 }
 
-// lived is a command with all that it takes to get it done.
-type lived struct {
-	h        *hub
-	by, text string
-	id       int64 // of its comment
-	run      int   // of the workflow
-	commands *[]int64
-	log      strings.Builder
-}
-
-func (l *lived) start(attempt int, more ...string) *hubJob {
-	if attempt > 1 {
-		more = append(more, fmt.Sprintf("GITHUB_RUN_ID=%d", l.run), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt))
-		l.h.forge.AddRun(hubRepo, githubtest.Run{ID: int64(l.run), Attempt: attempt})
+// lead takes a command to its end, in a world that is as in says.
+func (a *asked) lead(text, in string) {
+	a.t.Helper()
+	if a.anew != "" {
+		a.anew = text
 	}
-	j := l.h.heard(l.id, l.by, more...)
-	if attempt == 1 {
-		l.run = 9000 + l.h.jobs
-	}
-	j.finish()
-	fmt.Fprintf(&l.log, "--- attempt %d: exit %d, %v\n%s\n", attempt, j.code(), j.outputs, j.said.String())
-	return j
-}
-
-// lead takes a command to its end: when its job has not done it, it is started
-// again, or somebody gives the command again. The first job has more in its
-// environment.
-func (h *hub) lead(text string, anew bool, commands *[]int64, more ...string) *lived {
-	h.t.Helper()
-	l := &lived{h: h, by: "ada", text: text, id: h.say("ada", text), commands: commands}
-	*commands = append(*commands, l.id)
-	j := l.start(1, more...)
-	for again := 1; ; again++ {
-		missing := h.missing()
-		if j.done() && missing == "" {
-			return l
-		}
-		if err := j.clear(); !j.done() && err != nil {
-			h.t.Errorf("%v\n%s", err, l.log.String())
-		}
-		if j.done() && missing != "" && !strings.Contains(j.said.String(), "::warning::") {
-			h.t.Errorf("it does not say that this is missing: %s\n%s", missing, l.log.String())
-		}
-		if again > 3 {
-			h.t.Fatalf("it is not done after %d jobs (missing: %s)\n%s", again, missing, l.log.String())
-		}
-		if anew {
-			l.id = h.say("ada", text)
-			*commands = append(*commands, l.id)
-			j = l.start(1)
-		} else {
-			j = l.start(again + 1)
-		}
+	log := a.goes(a.says("ada", text), in, plainly.MatchString(in))
+	// Where GitHub says that it does not say who may write, only the author is heard.
+	if by := a.heardOf(); by != "max, bob" && (by != "bob" || !strings.HasPrefix(in, "401") && !strings.HasPrefix(in, "403")) {
+		a.t.Errorf("%s: of the discussion the run knows what is said by %q\n%s", in, by, log)
 	}
 }
 
@@ -265,24 +222,25 @@ const again = "/rollback build once more"
 // undisturbed gives the calls of both commands when nothing goes wrong.
 func undisturbed(t *testing.T) (run, back []githubtest.Request) {
 	t.Helper()
-	h := newFaulty(t)
-	var commands []int64
-	h.lead("/run", false, &commands)
-	run = h.forge.Requests()
-	h.lead(again, false, &commands)
-	testenv.Must(t, h.sound(commands))
-	return run, h.forge.Requests()[len(run):]
+	a := faulty(t)
+	a.lead("/run", "undisturbed")
+	run = a.forge.Requests()
+	a.lead(again, "undisturbed")
+	return run, a.forge.Requests()[len(run):]
 }
 
-// hub makes a hub for a fault. Where there is no answer, jobs do not wait long
-// for one.
-func (f fault) hub(t *testing.T) *hub {
+// hub makes a hub for a fault. Where there is no answer, jobs do not wait long for one. When a job has not done what it was
+// asked for, it is started again or, anew, somebody gives the command again.
+func (f fault) hub(t *testing.T, anew bool) *asked {
 	t.Helper()
-	h := newFaulty(t)
+	a := faulty(t)
 	if f.Hang {
-		h.env = append(h.env, answerWithin+"=1s")
+		a.env = append(a.env, answerWithin+"=1s")
 	}
-	return h
+	if anew {
+		a.anew = again
+	}
+	return a
 }
 
 // meets reports whether a call is worth a fault: what reads does nothing before
@@ -316,9 +274,9 @@ func goWrong(t *testing.T, kinds []fault, every int) {
 			}
 			t.Run(fmt.Sprintf("run, call %d, %s", n+1, f.name), func(t *testing.T) {
 				t.Parallel()
-				h := f.hub(t)
-				var commands []int64
-				h.disturb(n+1, f, "/run", (i+n/every)%2 == 0, &commands)
+				a := f.hub(t, (i+n/every)%2 == 0)
+				a.forge.FaultAt(n+1, f.Fault)
+				a.lead("/run", f.name)
 				lives.Add(1)
 			})
 		}
@@ -328,43 +286,29 @@ func goWrong(t *testing.T, kinds []fault, every int) {
 				met = append(met, n)
 			}
 		}
-		for some := range slices.Chunk(met, perHub) {
+		for nth, some := range slices.Collect(slices.Chunk(met, perHub)) {
 			t.Run(fmt.Sprintf("rollback, from call %d, %s", some[0]+1, f.name), func(t *testing.T) {
 				t.Parallel()
-				h := f.hub(t)
-				var commands []int64
-				h.lead("/run", false, &commands)
+				a := f.hub(t, (i+nth)%2 == 0)
+				a.lead("/run", "undisturbed")
 				for _, n := range some {
-					h.disturb(n+1, f, again, (i+n/every)%2 == 0, &commands)
+					a.forge.FaultAt(n+1, f.Fault)
+					a.lead(again, f.name)
 					lives.Add(1)
 				}
 			})
 		}
 		t.Run("help, "+f.name, func(t *testing.T) {
 			t.Parallel()
-			h := f.hub(t)
+			a := f.hub(t, false)
 			for k := 1; k <= 6; k++ { // too few calls for a large n
 				if (k+i)%min(every, 5) == 0 {
-					h.forge.FaultAt(k, f.Fault)
-					h.help()
+					a.forge.FaultAt(k, f.Fault)
+					a.help(f.name)
 					lives.Add(1)
 				}
 			}
 		})
-	}
-}
-
-// disturb leads a command to its end while one call goes wrong.
-func (h *hub) disturb(k int, f fault, text string, anew bool, commands *[]int64) {
-	h.t.Helper()
-	h.forge.FaultAt(k, f.Fault)
-	l := h.lead(text, anew, commands)
-	if err := h.sound(*commands); err != nil {
-		h.t.Fatalf("call %d: %v\n%s", k, err, l.log.String())
-	}
-	// Where GitHub says that it does not say who may write, only the author is heard.
-	if by := h.heardOf(); by != "max, bob" && (by != "bob" || !slices.Contains([]string{"401", "403"}, f.name)) {
-		h.t.Errorf("call %d: of the discussion the run knows what is said by %q\n%s", k, by, l.log.String())
 	}
 }
 
@@ -379,25 +323,14 @@ func (h *hub) heardOf() string {
 	return strings.Join(said.By(), ", ")
 }
 
-// help asks a question, which has to be answered once: at once, or when the
-// job that has said that it could not is started again.
-func (h *hub) help() {
-	h.t.Helper()
-	id := h.say("tom", "/help")
-	answers := func() int {
-		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(command.AnswersTo(c.Body), id) }))
-	}
-	j := h.heard(id, "tom").finish()
-	if j.code() == exit.Done && j.outputs["decision"] == "replied" && answers() != 1 {
-		h.t.Errorf("the job says that it has answered, and there are %d answers\n%s", answers(), j.said.String())
-	}
-	if answers() == 0 {
-		if err := j.clear(); err != nil {
-			h.t.Errorf("%v\n%s", err, j.said.String())
-		}
-		h.heard(id, "tom", fmt.Sprintf("GITHUB_RUN_ID=%d", 9000+h.jobs), "GITHUB_RUN_ATTEMPT=2").finish()
-	}
-	if n := answers(); n != 1 {
-		h.t.Errorf("there are %d answers\n%s", n, j.said.String())
+// help asks a question, which has to be answered once.
+func (a *asked) help(in string) {
+	a.t.Helper()
+	start := a.says("tom", "/help")
+	id := a.commands[len(a.commands)-1]
+	a.left = func() string { return first(len(a.repliesTo(id)) > 0, "the answer") }
+	log := a.goes(start, in, plainly.MatchString(in))
+	if n := len(a.repliesTo(id)); n != 1 {
+		a.t.Errorf("%s: there are %d answers\n%s", in, n, log)
 	}
 }

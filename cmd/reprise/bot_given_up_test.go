@@ -24,7 +24,11 @@ phases: [
 // A person who approves that a run is given up closes issue and pull request with it,
 // once, and whoever takes the run back goes on.
 func TestGivenUp(t *testing.T) {
-	h, run := newGivenUp(t)
+	h := newStage(t, givesUp)
+	h.write("home/build-execute", changesCode)
+	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {"abort": "It does this already, @hana: see sum.go"}}'; exit 0`+"\n")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
+	run := h.record()
 	has(t, "the live comment", h.ours("progress")[0].Body, "advises giving up; approving the phase ends the run")
 	small := h.say("ada", "/approve")
 	h.heard(small, "ada").end(anyCode)
@@ -81,39 +85,5 @@ func (h *hub) closedOnce(pull int) {
 		if strings.Contains(said[0], " @hana") {
 			h.t.Errorf("somebody is called by what an agent wrote:\n%s", said[0])
 		}
-	}
-}
-
-// newGivenUp is a stage whose run waits for a person to approve that it is given up.
-func newGivenUp(t *testing.T) (*hub, metadata.Run) {
-	t.Helper()
-	h := newStage(t, givesUp)
-	h.write("home/build-execute", changesCode)
-	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {"abort": "It does this already, @hana: see sum.go"}}'; exit 0`+"\n")
-	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
-	return h, h.record()
-}
-
-// Whichever answer is lost while they are closed, both are in the end, and nothing is
-// said twice.
-func TestGivenUpThoughAnswersAreLost(t *testing.T) {
-	for i, lost := range []string{
-		"POST /repos/acme/widget/issues/8/comments", "PATCH /repos/acme/widget/pulls/8",
-		"POST /repos/acme/widget/issues/7/comments", "PATCH /repos/acme/widget/issues/7",
-	} {
-		t.Run(lost, func(t *testing.T) {
-			h, run := newGivenUp(t)
-			f := githubtest.Fault{Reset: true}
-			if i%2 == 0 {
-				f = githubtest.After(githubtest.Status(502, "Server Error"))
-			}
-			h.forge.Fault(lost, f)
-			id := h.say("max", "/approve")
-			h.heard(id, "max").end(anyCode).wants("status", "cancelled")
-			if h.thread(hubIssue).State != "closed" || h.thread(run.PRNumber).State != "closed" {
-				h.heard(id, "max", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
-			}
-			h.closedOnce(run.PRNumber)
-		})
 	}
 }

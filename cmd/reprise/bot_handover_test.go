@@ -187,7 +187,7 @@ func TestChecksAreStarted(t *testing.T) {
 	}
 }
 
-// A run that stops on its way has nothing to be checked.
+// A run that stops on its way has nothing to be checked, and its pull request does not say that it is at work.
 func TestNothingToCheckYet(t *testing.T) {
 	h := newStage(t, threeSteps)
 	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\n"})
@@ -197,5 +197,8 @@ func TestNothingToCheckYet(t *testing.T) {
 	h.comment("ada", "/run").end(anyCode).wants("reason-code", "agent_failed")
 	if got := h.forge.Dispatches(hubRepo); len(got) != 0 {
 		t.Errorf("started were %+v", got)
+	}
+	if body := h.forge.Pulls(hubRepo)[0].Body; strings.Contains(body, "is at work on this") || !strings.Contains(body, "has stopped before its end") {
+		t.Errorf("the pull request says\n%s", body)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // People are told of each stop in one new comment, which calls whoever gave the
@@ -41,43 +40,6 @@ func TestPeopleAreToldOfStops(t *testing.T) {
 	}
 	if got := h.forge.Labels(hubRepo, hubIssue); slices.Contains(got, "reprise: waiting") {
 		t.Errorf("the labels are %q", got)
-	}
-}
-
-// However the requests for the comment go wrong, there is one, also where our clock and
-// that of the forge are months apart.
-func TestPeopleAreToldOnce(t *testing.T) {
-	const post, list = "POST /repos/acme/widget/issues/7/comments", "GET /repos/acme/widget/issues/7/comments"
-	for name, faults := range map[string]map[string][]githubtest.Fault{
-		"the answer is lost": {post: {{Status: 502, After: true}, {Status: 502, After: true}}},
-		"it is refused":      {post: {{Status: 502}, {Status: 502}}},
-		"nothing is read":    {list: {{Status: 502}, {Status: 502}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newStage(t, twoSteps)
-			h.inputs["notify"] = "ada, max"
-			h.write("home/build-execute", "exit 7\n")
-			for route, all := range faults {
-				h.forge.Fault(route, all...)
-			}
-			id := h.say("ada", "/run")
-			h.heard(id, "ada").end(anyCode)
-			h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
-			stops := map[string]int{}
-			for _, c := range h.ours("stop") {
-				marker, _, _ := strings.Cut(c.Body, "\n")
-				stops[marker]++
-				has(t, "the word", c.Body, "@ada @max ")
-			}
-			for marker, n := range stops {
-				if n != 1 {
-					t.Errorf("%d comments begin with %s", n, marker)
-				}
-			}
-			if len(stops) == 0 {
-				t.Error("nobody was told")
-			}
-		})
 	}
 }
 

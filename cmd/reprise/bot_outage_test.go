@@ -5,12 +5,11 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 )
 
 // The forge goes down in the middle of a job, and is back when somebody starts
@@ -24,44 +23,34 @@ func goDown(t *testing.T, nth int) {
 	for _, n := range every(nth, len(run)) {
 		t.Run(fmt.Sprintf("run, from call %d", n+1), func(t *testing.T) {
 			t.Parallel()
-			h := newFaulty(t)
-			var commands []int64
-			h.endure(n, "/run", n%2 == 0, &commands)
+			faulty(t).endure(n, "/run")
 		})
 	}
 	for some := range slices.Chunk(every(nth, len(back)), perHub) {
 		t.Run(fmt.Sprintf("rollback, from call %d", some[0]+1), func(t *testing.T) {
 			t.Parallel()
-			h := newFaulty(t)
-			var commands []int64
-			h.lead("/run", false, &commands)
+			a := faulty(t)
+			a.lead("/run", "undisturbed")
 			for _, n := range some {
-				h.endure(n, again, n%2 == 0, &commands)
+				a.endure(n, again)
 			}
 		})
 	}
 }
 
-// endure leads a command to its end although the forge only answers so many
-// calls of its first job.
-func (h *hub) endure(calls int, text string, anew bool, commands *[]int64) {
-	h.t.Helper()
-	forge, err := url.Parse(h.forge.URL)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	pass, left := httputil.NewSingleHostReverseProxy(forge), new(atomic.Int64)
+// endure leads a command to its end although the forge only answers so many calls of its first job.
+func (a *asked) endure(calls int, text string) {
+	a.t.Helper()
+	left, down := new(atomic.Int64), githubtest.Status(http.StatusBadGateway, "Server Error")
 	left.Store(int64(calls))
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	a.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault {
 		if left.Add(-1) < 0 {
-			w.WriteHeader(http.StatusBadGateway)
-			return
+			return &down
 		}
-		pass.ServeHTTP(w, r)
-	}))
-	defer front.Close()
-	l := h.lead(text, anew, commands, "GITHUB_API_URL="+front.URL)
-	if err := h.sound(*commands); err != nil {
-		h.t.Fatalf("down from call %d: %v\n%s", calls+1, err, l.log.String())
+		return nil
+	})
+	if a.anew = ""; calls%2 == 0 {
+		a.anew = text
 	}
+	a.lead(text, fmt.Sprintf("down from call %d", calls+1))
 }

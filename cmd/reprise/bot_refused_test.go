@@ -28,16 +28,6 @@ func TestRefusedLeavesTheCommentAlone(t *testing.T) {
 	}
 }
 
-// Without a run people are told how to begin one.
-func TestThereIsNoRunYet(t *testing.T) {
-	h := newHub(t)
-	for _, body := range []string{"/status", "/rollback design because", "/retry"} {
-		id := h.say("ada", body)
-		h.heard(id, "ada").end(exit.Done)
-		has(t, body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
-	}
-}
-
 // A pipeline that is not there is a mistake in a comment, and no failure.
 func TestUnknownPipelineIsAnswered(t *testing.T) {
 	h := newStage(t, twoSteps)
@@ -64,17 +54,6 @@ func TestTimeOfTheJobIsOver(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// The pull request of a run that has stopped does not say that it is at work.
-func TestDraftOfARunThatStopped(t *testing.T) {
-	h := newStage(t, threeSteps)
-	h.write("home/make-execute", changesCode)
-	h.write("home/build-execute", "exit 7\n")
-	h.comment("ada", "/run").end(anyCode).wants("reason-code", "agent_failed")
-	if body := h.forge.Pulls(hubRepo)[0].Body; strings.Contains(body, "is at work on this") || !strings.Contains(body, "has stopped before its end") {
-		t.Errorf("the pull request says\n%s", body)
 	}
 }
 

@@ -26,7 +26,7 @@ func anytime(t *testing.T, hubs int) {
 		own := rand.New(rand.NewPCG(dice.Uint64(), 0))
 		t.Run(fmt.Sprint(n+1), func(t *testing.T) {
 			t.Parallel()
-			p := &pairs{hub: newFaulty(t), dice: own}
+			p := &pairs{asked: faulty(t), dice: own}
 			p.meet("/run", "", n%2 == 1)
 			p.meet(again, "", false)
 			p.meet(again, "/rollback build and again", false)
@@ -38,11 +38,10 @@ func anytime(t *testing.T, hubs int) {
 
 // pairs is a hub at which jobs meet.
 type pairs struct {
-	*hub
-	dice     *rand.Rand
-	whole    time.Duration // that one job took
-	commands []int64
-	log      strings.Builder
+	*asked
+	dice  *rand.Rand
+	whole time.Duration // that one job took
+	log   strings.Builder
 }
 
 // some is a moment while a job runs, or a little after.
@@ -74,7 +73,7 @@ func (p *pairs) meet(first, second string, kill bool) {
 	}
 	for i, j := range all {
 		if j.finish(); i != victim {
-			p.left(j)
+			p.fits(j)
 		}
 		fmt.Fprintf(&p.log, "--- %s, job %d, killed: %v, %v\n%s\n", first, i, i == victim, j.outputs, j.said.String())
 	}
@@ -82,7 +81,7 @@ func (p *pairs) meet(first, second string, kill bool) {
 		p.forge.AddRun(hubRepo, githubtest.Run{ID: int64(run + victim), Attempt: 2})
 		id := ids[min(victim, len(ids)-1)]
 		j := p.heard(id, "ada", fmt.Sprintf("GITHUB_RUN_ID=%d", run+victim), "GITHUB_RUN_ATTEMPT=2").finish()
-		p.left(j)
+		p.fits(j)
 		fmt.Fprintf(&p.log, "--- started again, %v\n%s\n", j.outputs, j.said.String())
 	} else {
 		p.whole = time.Since(began)
@@ -99,8 +98,8 @@ func (p *pairs) meet(first, second string, kill bool) {
 	}
 }
 
-// left holds a job against the ways in which one may end.
-func (p *pairs) left(j *hubJob) {
+// fits holds a job against the ways in which one may end.
+func (p *pairs) fits(j *hubJob) {
 	p.t.Helper()
 	if !j.done() && !slices.Contains([]string{"already_running", "stale_event"}, j.outputs["reason-code"]) {
 		p.t.Errorf("a job ended with %d, %v\n%s", j.code(), j.outputs, j.said.String())
@@ -118,8 +117,8 @@ func atCalls(t *testing.T, nth int) {
 	for some := range slices.Chunk(every(nth, len(calls)+1), perHub) {
 		t.Run(fmt.Sprintf("from call %d", some[0]), func(t *testing.T) {
 			t.Parallel()
-			p := &pairs{hub: newFaulty(t), dice: chance(t)}
-			p.lead("/run", false, &p.commands)
+			p := &pairs{asked: faulty(t), dice: chance(t)}
+			p.lead("/run", "undisturbed")
 			for _, k := range some {
 				p.meetAt(k)
 			}
@@ -154,8 +153,8 @@ func (p *pairs) meetAt(k int) {
 	}
 	ids = append(ids, p.say("ada", "/rollback build and again"))
 	second := p.heard(ids[1], "ada")
-	p.left(first.finish())
-	p.left(second.finish())
+	p.fits(first.finish())
+	p.fits(second.finish())
 	p.commands = append(p.commands, ids...)
 	err := p.sound(p.commands)
 	if what := p.missing(); err == nil && what != "" {
