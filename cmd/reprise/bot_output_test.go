@@ -11,32 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
-// All that people read is in the language of the workflow.
-func TestJapaneseBot(t *testing.T) {
-	h := newStage(t, twoSteps)
-	h.inputs["language"] = "ja"
-	h.write("home/build-execute", changesCode)
-	ids := map[string]int64{}
-	for _, body := range []string{"/help", "/approve", "/rolback plan x"} {
-		ids[body] = h.say("ada", body)
-		h.heard(ids[body], "ada").end(exit.Done)
-	}
-	j := h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	ids["/status"] = h.say("ada", "/status")
-	h.heard(ids["/status"], "ada").end(exit.Done)
-	japanese := regexp.MustCompile(`[ぁ-んァ-ヶ]`)
-	for body, id := range ids {
-		if got := h.replyTo(id); !japanese.MatchString(got) {
-			t.Errorf("%s was answered with %q", body, got)
-		}
-	}
-	for what, got := range map[string]string{"live comment": h.ours("progress")[0].Body, "summary": j.summary, "pull request": h.forge.Pulls(hubRepo)[0].Body} {
-		if !japanese.MatchString(got) {
-			t.Errorf("the %s is\n%s", what, got)
-		}
-	}
-}
-
 // A dry run writes nothing to the forge, and says what would be.
 func TestDryRunOfTheAction(t *testing.T) {
 	h := newStage(t, twoSteps)

@@ -347,16 +347,3 @@ func TestDryRunIsTheRollback(t *testing.T) {
 		}
 	}
 }
-
-// People who read Japanese are asked and answered in it.
-func TestPeopleInJapanese(t *testing.T) {
-	h := newCrew(t, strings.Replace(peopled, `name: "own"`, "name: \"own\"\nlanguage: \"ja\"", 1))
-	h.write("home/plan-execute", asksOnce(`"RESTですか"`))
-	h.comment("ada", "/run").end(exit.Done)
-	has(t, "the live comment", h.ours("progress")[0].Body, "**Plan からの質問です。回答を待っています。**", "❓ **q1** RESTですか", "`/answer q1`", "回答してください")
-	h.comment("ada", "/answer はい、RESTです。").end(exit.Done).wants("phase", "plan")
-	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
-	weak := h.say("ada", "/approve")
-	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
-	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "ada のロールは「write」")
-}

@@ -56,21 +56,24 @@ func TestBranchTakesNothingAfterThePaidCall(t *testing.T) {
 echo '{"usage": {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 0, "cost_usd": 0.6}}'
 exit 0
 `
-	for name, tt := range map[string]struct{ during, said string }{
+	for name, tt := range map[string]struct{ during, said, code string }{
 		"locked": {`printf '#!/bin/sh\necho "GH006: the branch is locked" >&2\nexit 1\n' >"$HOME/../origin.git/hooks/pre-receive"
 chmod 755 "$HOME/../origin.git/hooks/pre-receive"
-`, "GH006: the branch is locked"},
+`, "GH006: the branch is locked", "push_failed"},
 		"rewritten": {`cd "$HOME/../origin.git"
 GIT_AUTHOR_NAME=eve GIT_AUTHOR_EMAIL=e@x GIT_COMMITTER_NAME=eve GIT_COMMITTER_EMAIL=e@x git update-ref refs/heads/reprise/issue-7 \
 	$(git commit-tree -p main -m rewritten reprise/issue-7^{tree})
 cd "$REPRISE_DIR"
-`, "its history was rewritten there"},
+`, "its history was rewritten there", "ref_changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newStage(t, strings.Replace(twoSteps, `name: "own"`, "name: \"own\"\nbudget: usd: 2", 1))
 			h.inputs["notify"] = "commander"
 			h.write("home/build-execute", tt.during+paid)
-			h.comment("ada", "/run", "GITHUB_RUN_ID=9001").end(exit.Failed)
+			id := h.say("ada", "/run")
+			j := h.heard(id, "ada", "GITHUB_RUN_ID=9001").end(exit.Failed).wants("reason-code", tt.code)
+			h.signs(id, "eyes -1")
+			has(t, "the log", j.said.String(), tt.said)
 			for range 2 {
 				live := h.ours("progress")[0].Body
 				has(t, "the live comment", live, tt.said, "$0.60")

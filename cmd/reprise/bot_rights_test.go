@@ -78,24 +78,6 @@ func TestMissingRights(t *testing.T) {
 	}
 }
 
-// A right that is taken back while the run is under way.
-func TestRightsTakenBack(t *testing.T) {
-	h := newStage(t, twoSteps)
-	j, id := h.working()
-	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "pull_requests": "write"})
-	h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho Permission to acme/widget.git denied >&2\nexit 1\n")
-	h.mayRun("origin.git/hooks/pre-receive")
-	h.write("home/go-on", "")
-	j.end(exit.Failed).wants("reason-code", "push_failed")
-	h.signs(id, "eyes -1")
-	has(t, "the summary", j.summary, `push\_failed`, "Permission to acme/widget.git denied")
-	has(t, "the live comment", h.ours("progress")[0].Body, "Permission to acme/widget.git denied")
-	h.remove("origin.git/hooks/pre-receive")
-	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "actions": "read"})
-	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed"})
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-}
-
 // Where GitHub knows of no rights of somebody for a moment, the command is carried out. Where
 // it says so again, the command is refused, which is seen on it and in the log, and is
 // carried out when its job is started again.

@@ -100,25 +100,6 @@ func TestPlainlyStopped(t *testing.T) {
 	}
 }
 
-// A pull request that could not be opened at the end of a run is opened, and made ready, by whatever job comes next.
-func TestPullIsOpenedLater(t *testing.T) {
-	h := newStage(t, twoSteps)
-	h.write("home/build-execute", changesCode)
-	no := githubtest.Status(403, "Resource not accessible by integration")
-	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
-		if r.Method != "POST" || !strings.HasSuffix(r.Path, "/pulls") || !strings.Contains(string(r.Body), "reprise/issue-7") {
-			return nil
-		}
-		return &no
-	})
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
-	h.comment("max", "/finish").end(exit.Done).wants("status", "completed")
-	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].Draft {
-		t.Fatalf("the pull requests are %+v", all)
-	}
-}
-
 // Where the branch of a run was deleted, nothing that was asked of that run is asked of
 // another one: only a new /run begins one.
 func TestBranchWasDeleted(t *testing.T) {

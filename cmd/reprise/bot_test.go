@@ -298,26 +298,6 @@ func TestThreeCommandsAtOnce(t *testing.T) {
 	}
 }
 
-// Two jobs for one command: one works, the other leaves.
-func TestTwoJobsAtOnce(t *testing.T) {
-	h := newHub(t)
-	id := h.say("ada", "/run")
-	first, second := h.heard(id, "ada"), h.heard(id, "ada")
-	first.end(exit.Done)
-	second.end(exit.Done)
-	codes := []string{first.outputs["reason-code"], second.outputs["reason-code"]}
-	slices.Sort(codes)
-	if codes[0] != "already_running" && codes[1] != "stale_event" || codes[0] == codes[1] {
-		t.Errorf("the jobs ended with %q", codes)
-	}
-	if run := h.record(); run.Status != metadata.Completed {
-		t.Errorf("the run is %s", run.Status)
-	}
-	if len(h.ours("progress")) != 1 || len(h.forge.Pulls(hubRepo)) != 1 {
-		t.Errorf("%d live comments, %d pull requests", len(h.ours("progress")), len(h.forge.Pulls(hubRepo)))
-	}
-}
-
 // The gate says what is to be done and answers what can be answered; it needs
 // no checkout.
 func TestGate(t *testing.T) {

@@ -58,25 +58,6 @@ func TestPullIsCalledAsTheRepositoryDoes(t *testing.T) {
 	}
 }
 
-// Labels that could not be given when the pull request was opened are given at the end of
-// the run, once: those that somebody takes off stay off.
-func TestLabelsAreGivenLater(t *testing.T) {
-	h := newFaulty(t)
-	broken := githubtest.Fault{Status: 502, Body: "{}"}
-	h.forge.Fault("POST /repos/{owner}/{repo}/issues/{issue_number}/labels", broken, broken, broken, broken)
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	pull := h.forge.Pulls(hubRepo)[0].Number
-	if got := h.forge.Labels(hubRepo, pull); !slices.Contains(got, "bug") {
-		t.Errorf("the pull request has the labels %q", got)
-	}
-	h.forge.ChangeIssue(hubRepo, pull, func(is *githubtest.Issue) { is.Labels = nil })
-	h.comment("max", "/status").end(exit.Done)
-	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
-	if got := h.forge.Labels(hubRepo, pull); len(got) > 0 {
-		t.Errorf("it has the labels %q again", got)
-	}
-}
-
 // What the job that completed a run could not do is done by the next one, whatever that was started for, and once: a gate
 // that only answers has it begin.
 func TestErrandsAreDoneLater(t *testing.T) {

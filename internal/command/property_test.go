@@ -89,19 +89,6 @@ var slashPieces = []string{
 	"", "> ", "```\n", "~~~\n", "    ", "\t", "<!--", "- ", "x ", "\n\n", "`", "``", "\u200b", "\r\n", "/reprise ", "é", "@x ", "\x00", "\x1b[2J",
 }
 
-func TestSlashInsideOther(t *testing.T) {
-	for _, s := range Table() {
-		for _, before := range []string{"> ", ">", "```\n", "```sh\n", "~~~\n", "    ", "\t", "<!--", "<!-- \n", "<!-- x -->", "- ", "* ", "1. ", "# ", "text ", "text\n", "**", "[x](y) ", "| "} {
-			for _, lead := range []string{"", "\n", "\r\n\r\n", "   \n"} {
-				text := lead + before + "/" + s.Name + " design because\n/run\n```\n-->\n"
-				if got := Parse(text, false); got.Outcome != Ignored {
-					t.Errorf("%q: got %+v", text, got)
-				}
-			}
-		}
-	}
-}
-
 func FuzzSlash(f *testing.F) {
 	for _, s := range Table() {
 		for _, h := range slashPieces {

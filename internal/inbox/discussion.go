@@ -36,11 +36,11 @@ type DiscussionPlace struct {
 
 // The most that is read and kept.
 const (
-	mostRequests            = 10 // for comments, of a hundred each
-	mostPeople              = 40 // whose right is asked for
-	discussionMostStrangers = 10 // of these, such whom GitHub calls nobody in particular
-	mostBytes               = 50_000
-	mostOfAuthor            = 25_000 // of the bytes besides those, from an author of the issue without the right
+	mostRequests  = 10 // for comments, of a hundred each
+	mostPeople    = 40 // whose right is asked for
+	mostStrangers = 10 // of these, such whom GitHub calls nobody in particular
+	mostBytes     = 50_000
+	mostOfAuthor  = 25_000 // of the bytes besides those, from an author of the issue without the right
 )
 
 // Read reads what counts of a discussion: comments of the author of the issue and of people with the right to write,
@@ -124,10 +124,10 @@ func (p DiscussionPlace) counts(c github.Comment) bool {
 
 // rights are who may write, as far as that was asked for.
 type rights struct {
-	place               DiscussionPlace
-	roles               map[string]github.Role
-	lookedUp, strangers int
-	warned              bool
+	place     DiscussionPlace
+	roles     map[string]github.Role
+	strangers int
+	closed    bool // they are not said to this token
 }
 
 // of gives the role of the author of a comment if that is the right to write; else "".
@@ -142,19 +142,16 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	if role, known := r.roles[who]; known {
 		return role, nil
 	}
-	if r.lookedUp >= mostPeople || c.IsStranger() && r.strangers >= discussionMostStrangers {
+	if r.closed || len(r.roles) >= mostPeople || c.IsStranger() && r.strangers >= mostStrangers {
 		return "", nil
 	}
-	r.lookedUp++
 	if c.IsStranger() {
 		r.strangers++
 	}
 	role, err := r.place.Role(ctx, c.Author.Login)
 	if github.IsKind(err, github.Forbidden, github.BadToken) {
-		if !r.warned {
-			r.place.Warn(fmt.Errorf("the roles of people cannot be read, so that only comments by the author of the issue count: %w", err))
-		}
-		r.warned, r.lookedUp = true, mostPeople // nor would it be said of others
+		r.closed = true
+		r.place.Warn(fmt.Errorf("the roles of people cannot be read, so that only comments by the author of the issue count: %w", err))
 		return "", nil
 	}
 	if err != nil && !errors.As(err, new(*github.Error)) && ctx.Err() == nil {

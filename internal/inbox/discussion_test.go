@@ -148,7 +148,7 @@ func TestFlood(t *testing.T) {
 	if got != "max maintain: Keep it small.\nada write: And fast." {
 		t.Errorf("there are\n%s", got)
 	}
-	if most := mostRequests + discussionMostStrangers + 2; calls > most {
+	if most := mostRequests + mostStrangers + 2; calls > most {
 		t.Errorf("it took %d calls, want at most %d", calls, most)
 	}
 	if len(s.warned) != 1 || !strings.Contains(s.warned[0], "very many comments") {
