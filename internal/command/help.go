@@ -59,9 +59,9 @@ func (w words) explain(s spec) string {
 	for _, f := range []struct {
 		is   bool
 		word string
-	}{{s.Run, "needsRun"}, {s.Now, "now"}, {s.Text != noText, "text"}, {len(s.Flags) > 0, "firstLine"}} {
+	}{{s.Run, "command.needsRun"}, {s.Now, "command.now"}, {s.Text != noText, "command.text"}, {len(s.Flags) > 0, "command.firstLine"}} {
 		if f.is {
-			facts = append(facts, w.Say("command."+f.word))
+			facts = append(facts, w.Say(f.word))
 		}
 	}
 	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.Say("command.summaries."+s.Name), clean.EscapeCommands(strings.TrimSuffix(usage, "\n")), strings.Join(facts, w.Say("command.space")))
