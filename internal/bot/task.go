@@ -1,18 +1,26 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/inbox"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/telemetry"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Task is one part of a run that was left to those that do its parts. It is done on this machine and pushed to a ref of
@@ -93,4 +101,97 @@ func (t Task) resume(ctx context.Context, e *engine.Engine) error {
 	}
 	t.Run = f.next
 	return nil
+}
+
+// doPart does the Task of one part, and says how that stands then: for programs, and as
+// Markdown in the language of the run.
+func (b *bot) doPart(ctx context.Context) error {
+	run, no, err := b.part(ctx)
+	b.job.Group("")
+	switch {
+	case err != nil:
+		return &jobEnd{decision: denied, err: err}
+	case no != "":
+		return b.ignore(metadata.NothingDone, metadata.Said(no))
+	}
+	became, shown := PartShown(run, b.In.Part)
+	return &jobEnd{decision: toRun, part: became, text: fmt.Sprintf("`%s`: %s\n", b.In.Part, shown)}
+}
+
+// part opens the run, reads what people have asked of it, and does the part.
+func (b *bot) part(ctx context.Context) (run metadata.Run, no string, err error) {
+	ctx, stop := b.In.Within(ctx)
+	defer stop()
+	b.sign(ctx)
+	o := workspace.Options{
+		Query:  issue.Query{Id: b.id(), Online: true},
+		Choice: workspace.Choice{Agent: b.In.Agent, Installed: b.In.There, Model: b.In.Model, Policy: b.In.Policy},
+		Repo:   b.workFolder(), Sandbox: b.In.Sandbox, Token: b.In.Token, Author: b.author, Push: new(true), Only: b.In.Part, Jobs: 1,
+	}
+	w, err := workspace.Open(ctx, b.Env, o)
+	if err != nil {
+		return run, "", err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	w.Warn = b.Warn
+	if w.Fresh {
+		return run, "", fmt.Errorf("issue %s has no run", b.id())
+	}
+	b.inbox.Follow(w.Run.PRNumber)
+	if err := cmp.Or(b.letSign(ctx, w), b.inbox.Reach(ctx, w.Run)); err != nil {
+		return run, "", err
+	}
+	view := terminal.NewView(b.Env.Stdout, terminal.Options{Plan: w.Plan, Verbose: b.In.Show, Group: b.job.Group})
+	run, no, err = Task{w, o, b.me, view, partSteering{b.inbox, w.Plan, b.In.Part}}.Do(ctx)
+	if no == "" && b.In.Upload {
+		b.warnOf(runs.KeepTalk(b.job, w))
+	}
+	return run, no, err
+}
+
+// PartShown says how a part stands: for programs, and for people in the language of the run.
+func PartShown(run metadata.Run, part string) (became, shown string) {
+	rec, words := run.Phase(part), prompts.Words(run.Language)
+	status, next := words.Word("statuses", string(rec.Status)), words.Shown("part left none")
+	if rec.CurrentStep != "" {
+		next = words.Shown("part left", "step", words.Word("steps", string(rec.CurrentStep)))
+	}
+	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), text.Join(" · ", status, next)
+}
+
+// errEnded is the error by which people end the work on a part.
+var errEnded = errors.New("people have asked for something else; the job that joins the parts does it")
+
+// partSteering is how people reach a job that does one part.
+type partSteering struct {
+	inbox *inbox.Inbox
+	plan  *pipelines.Pipeline
+	part  string
+}
+
+// Steer takes no command: the job that joins the parts does. It ends the work if one
+// makes it pointless or says to begin no more.
+func (s partSteering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	s.inbox.Look(ctx, false)
+	if s.endedBy(ctx, run, "pause", "cancel", "rollback", "skip") {
+		return run, errEnded
+	}
+	return run, nil
+}
+
+// Urgent looks at the comments while an agent works, until one of them makes that work pointless.
+func (s partSteering) Urgent(ctx context.Context, now func() metadata.Run) error {
+	return listen(ctx, s.inbox, func() error {
+		if s.endedBy(ctx, now(), "cancel", "rollback", "skip") {
+			return engine.ErrCancelled
+		}
+		return nil
+	})
+}
+
+// endedBy reports whether one of some commands has ended the work on the part.
+func (s partSteering) endedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
+	return slices.ContainsFunc(s.inbox.Pending(run), func(c inbox.Waiting) bool {
+		return ends(ctx, s.inbox, phases.On(s.plan, run), c, s.part, commands...)
+	})
 }

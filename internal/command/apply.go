@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,21 @@ func Refuse(code metadata.Code, why metadata.Reason) *Refusal {
 
 // RefusedBy makes a Refusal of its code and the error that says why.
 func RefusedBy(code metadata.Code, err error) *Refusal { return &Refusal{code, err} }
+
+// Denial is something that was refused.
+type Denial struct {
+	Code  metadata.Code
+	By    string          // login; empty if unknown
+	What  string          // what was asked for, such as the command; may be empty
+	Why   metadata.Reason // where it says more than the code; may be none
+	Known bool            // it is a command, which the run as it stands does not allow
+	Kept  bool            // not for the issue: the record of the run has it, or whoever asked does not have the right
+}
+
+// Words are the reason and then its code, for a line.
+func (d Denial) Words(language string) string {
+	return text.Join(" ", d.Why.In(prompts.Words(language)), fmt.Sprintf("(%s)", d.Code))
+}
 
 // Effect is what a command makes of a run.
 type Effect struct {

@@ -2,6 +2,8 @@ package command
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/prompts"
@@ -120,4 +122,30 @@ func coded(text string) string {
 		return c
 	}
 	return "`?`"
+}
+
+// ReplyMarker is the first line of the answer to some comments. There is at
+// most one comment with it.
+func ReplyMarker(comments ...int64) string {
+	ids := make([]string, len(comments))
+	for i, id := range comments {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%s -->", strings.Join(ids, ","))
+}
+
+var replyForm = regexp.MustCompile(`^<!-- reprise:reply:v1 comment=([0-9,]+) -->`)
+
+// AnswersTo are the comments that a comment which begins so is the answer to.
+func AnswersTo(body string) (comments []int64) {
+	m := replyForm.FindStringSubmatch(body)
+	if m == nil {
+		return nil
+	}
+	for id := range strings.SplitSeq(m[1], ",") {
+		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
+			comments = append(comments, n)
+		}
+	}
+	return comments
 }
