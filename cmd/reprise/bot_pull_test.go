@@ -10,22 +10,32 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Commands on the pull request of a run are about its issue, and are answered
-// where they were given.
+// Commands on the pull request of a run are about its issue, and are answered where they were given, from the record that
+// is kept: the folder of a completed run leaves the branch, and a rollback puts it back until the end.
 func TestCommandsOnThePull(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.write("home/build-execute", changesCode)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
-
+	gone := func(after string) {
+		t.Helper()
+		if got := testenv.MustGit(t, h.path("origin.git"), "ls-tree", "-r", "--name-only", "reprise/issue-7"); strings.Contains(got, ".reprise/") || h.forge.Pulls(hubRepo)[0].Draft {
+			t.Errorf("after %s the pull request is %+v, and the branch has:\n%s", after, h.forge.Pulls(hubRepo)[0], got)
+		}
+	}
+	gone("the run")
 	id := h.sayOn(8, "ada", "/status")
 	h.heard(id, "ada").end(exit.Done).wants("decision", "replied", "issue", "7")
 	h.signs(id, "eyes rocket")
+	gone("a question")
 	back := h.sayOn(8, "ada", "/rollback plan because the API must stay")
 	h.heard(back, "ada").end(exit.Done).wants("decision", "run", "issue", "7", "status", "completed")
 	h.signs(back, "eyes rocket")
+	gone("a rollback")
+	has(t, "the record that is kept", testenv.MustGit(t, h.path("origin.git"), "show", "refs/reprise/records/issue-7:.reprise/issue-7/metadata.json"), "the API must stay")
 	run := h.record()
 	if n := len(run.RollbackHistory); n != 1 || run.RollbackHistory[0].By != "ada" || !strings.HasSuffix(run.RollbackHistory[0].CommentURL, "/pull/8#issuecomment-"+fmt.Sprint(back)) {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)
@@ -33,7 +43,7 @@ func TestCommandsOnThePull(t *testing.T) {
 	refused := h.sayOn(8, "ada", "/run")
 	h.heard(refused, "ada").end(exit.Done)
 	h.signs(refused, "eyes confused")
-	if on := h.answersOn(8); len(on) != 2 || len(h.ours("reply")) != 0 {
+	if on := h.answersOn(8); len(on) != 2 || !strings.Contains(on[0], "Completed") || len(h.ours("reply")) != 0 {
 		t.Errorf("on the pull request stands %q, on the issue %+v", on, h.ours("reply"))
 	}
 	// The same event again, and a command on the issue, take nothing twice.

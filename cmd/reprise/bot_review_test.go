@@ -115,29 +115,6 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 	}
 }
 
-// A review whose comments on lines are not shown is not taken without them.
-func TestReviewWhoseCommentsAreNotShown(t *testing.T) {
-	h, reviews := newReviewed(t, judged)
-	h.write("home/build-revise", "echo better >\"$REPRISE_DIR/code.txt\"\n")
-	h.write("home/build-review", verdictOf(finding("R1", "blocker", "fixed", "")+","+finding("R2", "blocker", "fixed", "")))
-	v, forbidden := reviews.Submit(8, twoComments("ada")), githubtest.Status(403, "Resource not accessible by integration")
-	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
-		if !strings.Contains(r.Path, "/pulls/8/comments") {
-			return nil
-		}
-		return &forbidden
-	})
-	h.reviewed(reviews, v).end(exit.Failed)
-	if n := len(h.record().RollbackHistory); n != 0 {
-		t.Errorf("the run was taken back %d times", n)
-	}
-	h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
-	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
-	if n := len(reviews.Replies(8, v.Comments[0].ID)); n != 1 {
-		t.Errorf("there are %d answers", n)
-	}
-}
-
 // A reviewer that says nothing of a comment is asked again.
 func TestEveryCommentIsAnswered(t *testing.T) {
 	h, reviews := newReviewed(t, strings.Replace(judged, "max: 1", "max: 2", 1))
