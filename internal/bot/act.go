@@ -151,10 +151,13 @@ func (e ending) exitCode() int {
 const mostResult = 500_000
 
 // setOutputs sets every output that has a value.
-func (e ending) setOutputs(ctx context.Context) error {
+func (e ending) setOutputs(ctx context.Context) (wrong error) {
 	b, j := e.bot, e.job
-	values := [][2]string{{"decision", string(e.decision)}, {"reason-code", string(e.Code)}}
-	set := func(name string, value any) { values = append(values, [2]string{name, fmt.Sprint(value)}) }
+	set := func(name string, value any) {
+		wrong = errors.Join(wrong, j.Output(name, j.Known(fmt.Sprint(value))))
+	}
+	set("decision", e.decision)
+	set("reason-code", e.Code)
 	if e.t.Number > 0 {
 		set("issue", e.t.Number)
 	}
@@ -172,15 +175,13 @@ func (e ending) setOutputs(ctx context.Context) error {
 			so.Error = j.Log.Mask(e.err.Error())
 		}
 		result, err := json.Marshal(so)
-		if err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
 		brief := result
 		if len(result) > mostResult {
 			so.SummaryState = nil
-			if brief, err = json.Marshal(so); err != nil {
-				return fmt.Errorf("write the result: %w", err)
-			}
+			brief, err = json.Marshal(so)
+		}
+		if err != nil {
+			return errors.Join(wrong, fmt.Errorf("write the result: %w", err))
 		}
 		set("result", string(brief))
 		set("phase", so.Phase)
@@ -200,15 +201,9 @@ func (e ending) setOutputs(ctx context.Context) error {
 		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
 			set("comment-id", id)
 		}
-		if err := runs.KeepResults(ctx, j, b.w, string(result), e.in.Upload, b.voice.warn); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, runs.KeepResults(ctx, j, b.w, string(result), e.in.Upload, b.voice.warn))
 	}
-	var wrong []error
-	for _, v := range values {
-		wrong = append(wrong, j.Output(v[0], j.Known(v[1])))
-	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 // language is the language of a job: that of its run, else that of the input.

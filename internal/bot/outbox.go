@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // outbox has what people are still to be told on the issue. Commands are carried out first: a forge limits comments
@@ -189,9 +187,8 @@ func (v *voice) tellOpinion(ctx context.Context, said page.Opinion) {
 		return
 	}
 	marker := page.OpinionMarker(said.About)
-	if _, err := v.Issue.Post(ctx, marker, text(marker), page.Since(said.About.At)); err != nil && !errors.Is(err, engine.ErrSteered) {
-		v.warn(err)
-	}
+	_, err := v.Issue.Post(ctx, marker, text(marker), page.Since(said.About.At))
+	v.untold(err)
 }
 
 // obeyed adds the reaction to a comment whose command was carried out: soon or,

@@ -80,10 +80,15 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 	}
 	marker := command.ReplyMarker(comments...)
 	_, err := v.inbox.ThreadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.Start())
-	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
-		v.warn(err)
-	}
+	v.untold(err)
 	return err
+}
+
+// untold tells why something could not be told, unless it is tried again.
+func (v *voice) untold(err error) {
+	if !errors.Is(err, engine.ErrSteered) {
+		v.warnOf(err)
+	}
 }
 
 // react puts a sign on a comment; fresh says that it was not there before, as far as is known.
@@ -92,9 +97,7 @@ func (v *voice) react(ctx context.Context, comment int64, r github.Reaction) (fr
 		return true
 	}
 	fresh, err := v.Issue.React(ctx, comment, r)
-	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
-		v.warn(err)
-	}
+	v.untold(err)
 	return fresh || err != nil
 }
 

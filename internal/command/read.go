@@ -156,13 +156,13 @@ func (r *reader) readPhaseStep(word string) {
 
 func (r *reader) readTopic(word string) {
 	name := strings.TrimPrefix(word, "/")
-	near := nearCommand(name)
-	if spec, ok := specOf(fold(name)); ok {
-		r.command.Topic = spec.Name
-	} else if near != "" {
-		r.fault("unknownNear", "/"+name, "/"+near)
-	} else {
+	switch near := nearCommand(name); near {
+	case "":
 		r.fault("unknown", "/"+name)
+	case fold(name):
+		r.command.Topic = near
+	default:
+		r.fault("unknownNear", "/"+name, "/"+near)
 	}
 }
 
