@@ -79,21 +79,21 @@ func (e *ending) wake(dry dryRunner) error {
 	for name, value := range ev.Inputs {
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
-	var no *command.Denial
+	var no *command.Refusal
 	if slices.Contains(setup.OnlyForms(), e.in.Command) {
 		e.t = inbox.TriggerOfIssue(ev, e.in, r)
 	} else {
 		e.t, no = inbox.TriggerOf(ev, e.in, r)
 	}
-	switch {
-	case no == nil:
+	if no == nil {
 		e.bot, err = newBot(j, e.in, e.t, dry)
-	case no.Code == metadata.NothingDone: // it is nobody's business
-		e.jobEnd = jobEnd{decision: ignored, Denial: *no}
-	default:
-		e.jobEnd = jobEnd{decision: denied, Denial: *no}
+		return err
 	}
-	return err
+	e.jobEnd = jobEnd{decision: denied, Denial: command.Denial{Code: no.Code, By: e.t.By, What: e.t.Text, Why: no.Why()}}
+	if no.Code == metadata.NothingDone { // it is nobody's business
+		e.decision = ignored
+	}
+	return nil
 }
 
 // finish writes outputs and summary, and gives the exit code. An event that is not for reprise, or that was refused,

@@ -90,14 +90,11 @@ func TriggerOfIssue(ev github.Event, in Inputs, r runner) Trigger {
 	return t
 }
 
-// TriggerOf says what an event asks for. A denial says why it asks for nothing, or why it is refused. Nothing in an
+// TriggerOf says what an event asks for. A refusal says why it asks for nothing, or why it is refused. Nothing in an
 // event proves what its author may do: that is looked up later.
-func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Denial) {
+func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Refusal) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	t.Repository = cmp.Or(t.Repository, r.Repository)
-	deny := func(code metadata.Code, why metadata.Reason) (Trigger, *command.Denial) {
-		return t, &command.Denial{Code: code, By: t.By, What: t.Text, Why: why}
-	}
 	if t.Issue != nil {
 		t.Number = t.Issue.Number
 	}
@@ -106,47 +103,42 @@ func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Denial) 
 	}
 	switch {
 	case r.Repository != "" && !strings.EqualFold(r.Repository, t.Repository):
-		return deny(metadata.PermissionDenied, metadata.Because("other_repository", "repository", t.Repository, "here", r.Repository))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("other_repository", "repository", t.Repository, "here", r.Repository))
 	case ev.Pull != nil && ev.Pull.HeadRepository == "":
-		return deny(metadata.PermissionDenied, metadata.Because("from_nowhere"))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("from_nowhere"))
 	case ev.Pull != nil && !strings.EqualFold(ev.Pull.HeadRepository, t.Repository):
-		return deny(metadata.PermissionDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
 	case t.Review == nil && r.Ref != "" && ev.DefaultBranch != "" && r.Ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
-		return deny(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
+		return t, command.Refuse(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
 	case t.CI: // it asks for nothing that was not asked for before
 		return t, nil
 	case t.By == "":
-		return deny(metadata.PermissionDenied, metadata.Because("no_sender"))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("no_sender"))
 	case t.Label != "": // who may not put it on is told, and it is taken off
 	case (t.Asker.IsBot() || ev.Sender.IsBot()) && !containsFold(in.Bots, t.By):
-		return deny(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
 	}
 	switch {
 	case !t.ByForm() && !strings.EqualFold(t.By, ev.Sender.Login):
-		return deny(metadata.PermissionDenied, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
 	case r.Actor != "" && !strings.EqualFold(t.By, r.Actor):
-		return deny(metadata.PermissionDenied, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
+		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
 	case t.Issue != nil && t.Issue.IsPull && t.Comment != nil:
 		t.Pull, t.Number, t.Issue = t.Number, 0, nil
 	case t.Number == 0 && t.Pull == 0:
-		return deny(metadata.NothingDone, metadata.Because("names_no_issue"))
+		return t, command.Refuse(metadata.NothingDone, metadata.Because("names_no_issue"))
 	case t.Issue != nil && t.Issue.IsPull:
-		return deny(metadata.NothingDone, metadata.Because("command_on_pull", "number", t.Number))
+		return t, command.Refuse(metadata.NothingDone, metadata.Because("command_on_pull", "number", t.Number))
 	}
 	return t, nil
 }
 
-// unasked denies what asks for nothing.
-func unasked(why metadata.Reason) *command.Denial {
-	return &command.Denial{Code: metadata.NothingDone, Why: why}
-}
-
 // issueNumber sets the number of the issue from a text.
-func (t *Trigger) issueNumber(text string) *command.Denial {
+func (t *Trigger) issueNumber(text string) *command.Refusal {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 1e9 {
-		return &command.Denial{Code: metadata.NothingDone, By: t.By, What: t.Text, Why: metadata.Because("no_number", "number", clean.Truncate(text, 40))}
+		return command.Refuse(metadata.NothingDone, metadata.Because("no_number", "number", clean.Truncate(text, 40)))
 	}
 	if n != t.Number {
 		t.Number, t.Issue = n, nil
@@ -160,7 +152,7 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
+func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Refusal {
 	ask := func(by github.User, text string) {
 		t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.Parse(text, true)
 	}
@@ -182,14 +174,14 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 		return nil
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
-			return unasked(metadata.Because("other_label", "label", in.Label))
+			return command.Refuse(metadata.NothingDone, metadata.Because("other_label", "label", in.Label))
 		}
 		t.Label, t.At = ev.Label, ev.Issue.UpdatedAt
 		ask(ev.Sender, "run")
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != dispatched {
-			return unasked(metadata.Because("other_dispatch", "type", ev.Action))
+			return command.Refuse(metadata.NothingDone, metadata.Because("other_dispatch", "type", ev.Action))
 		}
 		if ev.Name == "repository_dispatch" && ev.Inputs[awaited] != "" {
 			t.CI, t.Requested = true, command.Parse("run", true)
@@ -200,7 +192,7 @@ func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Denial {
 	case in.Issue != "":
 		ask(sender, "run")
 	default:
-		return unasked(metadata.Because("other_event", "event", t.Event))
+		return command.Refuse(metadata.NothingDone, metadata.Because("other_event", "event", t.Event))
 	}
 	if number != "" {
 		return t.issueNumber(number)
@@ -216,7 +208,7 @@ const (
 )
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of the same name.
-func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Denial {
+func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Refusal {
 	var ran struct {
 		Branch     string `json:"head_branch"`
 		Conclusion string `json:"conclusion"`
@@ -226,7 +218,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &ran)
 	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
-		return unasked(metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100)))
+		return command.Refuse(metadata.NothingDone, metadata.Because("other_ci", "branch", clean.Truncate(ran.Branch, 100)))
 	}
 	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
 	return nil
@@ -234,7 +226,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Denial {
 
 // readStatus reads on the branch of which run a program has given the newest commit a status that says how something
 // has ended. What reprise says of a commit itself, with the token of an app, is none.
-func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Denial {
+func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Refusal {
 	var given struct {
 		Commit   string `json:"sha"`
 		State    string `json:"state"`
@@ -248,7 +240,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Denial {
 	}
 	err := json.Unmarshal(ev.Ran, &given)
 	if err != nil || given.State == "" || given.State == "pending" || given.Context == github.OwnStatus {
-		return unasked(metadata.Because("other_status", "status", clean.Truncate(given.Context, 100)))
+		return command.Refuse(metadata.NothingDone, metadata.Because("other_status", "status", clean.Truncate(given.Context, 100)))
 	}
 	of := ""
 	for _, b := range given.Branches {
@@ -258,7 +250,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Denial {
 		}
 		of = b.Name
 	}
-	return unasked(metadata.Because("other_ci", "branch", clean.Truncate(of, 100)))
+	return command.Refuse(metadata.NothingDone, metadata.Because("other_ci", "branch", clean.Truncate(of, 100)))
 }
 
 // goOn has a run go on if a branch is that of one.
@@ -273,33 +265,33 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, in Inputs) *command.Denial {
+func (t *Trigger) readComment(ev github.Event, in Inputs) *command.Refusal {
 	if ev.Comment == nil {
-		return unasked(metadata.Because("no_comment"))
+		return command.Refuse(metadata.NothingDone, metadata.Because("no_comment"))
 	}
 	t.Comment, t.At, t.Asker, t.By, t.Text = ev.Comment, ev.Comment.CreatedAt, ev.Comment.Author, ev.Comment.Author.Login, ev.Comment.Body
 	t.Requested = command.ParseAddressed(t.Text, in.Addressed)
 	no := t.idle()
 	if no == nil && ev.Action != "created" {
-		no = unasked(metadata.Because("other_comment", "action", ev.Action))
+		no = command.Refuse(metadata.NothingDone, metadata.Because("other_comment", "action", ev.Action))
 	}
 	return no
 }
 
-// idle denies a text that asks for nothing, as every comment of our own does: it begins with a marker.
-func (t *Trigger) idle() *command.Denial {
+// idle refuses a text that asks for nothing, as every comment of our own does: it begins with a marker.
+func (t *Trigger) idle() *command.Refusal {
 	if t.Requested.Outcome == command.Ignored {
-		return &command.Denial{Code: metadata.NothingDone, By: t.By, Why: metadata.Because("no_command")}
+		return command.Refuse(metadata.NothingDone, metadata.Because("no_command"))
 	}
 	return nil
 }
 
 // readReview reads what a review asks for. For such an event GitHub runs the workflow file of the pull request's
 // branch, so it counts only on a branch of a run, which is checked later.
-func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Denial {
+func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Refusal {
 	v, err := ReviewOf(ev)
 	if err != nil {
-		return unasked(metadata.Said(err.Error()))
+		return command.Refuse(metadata.NothingDone, metadata.Said(err.Error()))
 	}
 	v.Body = r.Mask(v.Body)
 	t.Review, t.Pull, t.By, t.Asker, t.At = &v, ev.Pull.Number, v.Author.Login, v.Author, v.At
@@ -307,7 +299,7 @@ func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Deni
 	t.Text = "/" + t.Requested.Command.Name
 	no := t.idle()
 	if no == nil && (ev.Name == "pull_request_review" && ev.Action != "submitted" || ev.Name == "pull_request_review_comment" && ev.Action != "created") {
-		no = unasked(metadata.Because("other_event", "event", t.Event))
+		no = command.Refuse(metadata.NothingDone, metadata.Because("other_event", "event", t.Event))
 	}
 	return no
 }

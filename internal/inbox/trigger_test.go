@@ -43,7 +43,7 @@ func FuzzTrigger(f *testing.F) {
 			if no.Code == "" {
 				t.Error("a denial without a reason")
 			}
-			facts := page.EventFacts{Event: asked.Event, Denial: *no}
+			facts := page.EventFacts{Event: asked.Event, Denial: command.Denial{Code: no.Code, By: asked.By, What: asked.Text, Why: no.Why()}}
 			progresstest.CheckTold(t, page.EventSummary("en", facts))
 			progresstest.CheckTold(t, page.HandledSummary("ja", false, facts))
 			return
