@@ -20,6 +20,11 @@ import (
 
 // What of a stage only tests ask for that take long.
 
+// changesCode is what an agent does that changes the code.
+const changesCode = `
+echo whole >"$REPRISE_DIR/code.txt"
+`
+
 // stop sends a signal to a job.
 func (j *hubJob) stop(s syscall.Signal) {
 	j.h.t.Helper()

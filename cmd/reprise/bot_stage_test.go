@@ -43,11 +43,6 @@ if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$RE
 	return h
 }
 
-// changesCode is what an agent does that changes the code.
-const changesCode = `
-echo whole >"$REPRISE_DIR/code.txt"
-`
-
 // calls are the calls of the agent so far.
 func (h *hub) calls() string {
 	h.t.Helper()
