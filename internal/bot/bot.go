@@ -348,7 +348,7 @@ func (b *bot) broke(ctx context.Context, err error) *jobEnd {
 		end.Why = metadata.Because("taken_before")
 		b.voice.outbox.clear()
 		return end // nothing is told in the name of a run that others work on
-	case errors.As(err, &no):
+	case errors.As(err, &no) && !errors.As(err, new(later)):
 		end.Code = no.Code
 	case errors.Is(context.Cause(ctx), engine.ErrTimeUp):
 		end.Code = metadata.TimedOut
