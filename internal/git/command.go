@@ -174,17 +174,15 @@ type revision struct {
 
 	// first is the first parent, if not the one that is changed, which is the second then; "" otherwise.
 	first   string
-	tree    string            // the commit whose files it has before the ops; "" for its parent
-	parents []string          // besides the one before
-	states  string            // see Commit.States
-	files   map[string][]byte // that also get the statement
+	tree    string   // the commit whose files it has before the ops; "" for its parent
+	parents []string // besides the one before
+	states  string   // see Commit.States
 }
 
-// op is one change of a tree: M (set path to data if inline, else to blob id), D (delete path), R (rename path to to).
+// op is one change of a tree: M (set path to data if inline, else to blob id), D (delete path).
 type op struct {
 	kind byte
 	path string
-	to   string
 	mode string
 	was  string // mode in the tip; "" or zeros if it has none; of what is staged
 	id   string // always set for M
@@ -232,8 +230,6 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 		switch {
 		case o.kind == 'D':
 			fmt.Fprintf(&b, "D %s\n", quotePath(o.path))
-		case o.kind == 'R':
-			fmt.Fprintf(&b, "R %s %s\n", quotePath(o.path), quotePath(o.to))
 		case o.inline:
 			fmt.Fprintf(&b, "M %s inline %s\n", o.mode, quotePath(o.path))
 			data(&b, o.data)

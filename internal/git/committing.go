@@ -54,7 +54,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
 	}
-	if err = errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(c)); err != nil {
+	if err = errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(ctx, c, rev.ops)); err != nil {
 		err = fmt.Errorf("commit %s was made, but: %w", short(id), err)
 	}
 	if r.opt.DryRun {
@@ -93,7 +93,7 @@ func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err err
 		return err
 	}
 	r.shelf = id
-	return errors.Join(r.readTip(ctx), r.writeState(c))
+	return errors.Join(r.readTip(ctx), r.writeState(ctx, c, rev.ops))
 }
 
 // leadOn has a revision follow the commit with the state folder, if the tip's history lacks that.
@@ -126,19 +126,20 @@ func (r *Repo) plan(ctx context.Context, c Commit) (revision, error) {
 		}
 		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(r.tip), time: c.Time, ops: r.takeOff()}, nil
 	}
-	ops, err := r.stateOps(c, state)
+	has := state
+	if r.shelf != "" && !r.besides(c) {
+		has = nil
+	}
+	ops, err := r.stateOps(c, has, state)
 	if err != nil {
 		return revision{}, err
 	}
-	ops = append(c.Stage.changes(), ops...)
-	if r.shelf != "" && !c.Anew && !r.besides(c) {
-		ops = append(opsOf(state), ops...)
-	}
+	ops = deletionsFirst(append(slices.DeleteFunc(c.Stage.changes(), func(o op) bool { return Under(o.path, r.opt.State) }), ops...))
 	parents := c.Parents
 	if c.Merges != "" {
 		parents = append(slices.Clip(parents), c.Merges)
 	}
-	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents, states: c.States, files: c.Files}, nil
+	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents, states: c.States}, nil
 }
 
 // Stage takes paths as they are now; what is gone will be removed from the branch. An error leaves nothing staged.

@@ -45,64 +45,71 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 	return c, nil
 }
 
-// stateOps are the changes of the state folder that c makes besides what is staged.
-func (r *Repo) stateOps(c Commit, state map[string]entry) (ops []op, err error) {
-	if c.Anew {
-		for _, p := range slices.Sorted(maps.Keys(state)) {
-			ops = append(ops, op{kind: 'D', path: p})
+// stateOps make of the state folder that a commit is made on, has, what c wants: of what the record has there and what is
+// staged, first Moves, then Gone, then Files.
+func (r *Repo) stateOps(c Commit, has, recorded map[string]entry) (ops []op, err error) {
+	wants := map[string]op{}
+	for p, e := range recorded {
+		if !c.Anew {
+			wants[p] = op{kind: 'M', path: p, mode: e.Mode, id: e.ID}
+		}
+	}
+	for _, o := range c.Stage.changes() {
+		if wants[o.path] = o; o.kind == 'D' || !Under(o.path, r.opt.State) {
+			delete(wants, o.path)
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
-		to := c.Moves[from]
+		to, found := c.Moves[from], false
 		if err := errors.Join(r.checkState(from), r.checkState(to)); err != nil {
 			return nil, err
 		}
-		ops = append(ops, op{kind: 'R', path: from, to: to})
-	}
-	for _, p := range slices.Sorted(maps.Keys(state)) {
-		if underAny(p, c.Gone) {
-			ops = append(ops, op{kind: 'D', path: p})
+		for _, p := range slices.Sorted(maps.Keys(wants)) {
+			if o := wants[p]; Under(p, from) {
+				delete(wants, p)
+				o.path, found = to+strings.TrimPrefix(p, from), true
+				wants[o.path] = o
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%s cannot be moved: it is not in branch %s", from, r.opt.Branch)
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
+	maps.DeleteFunc(wants, func(p string, _ op) bool { return underAny(p, c.Gone) })
+	for p, data := range c.Files {
 		if err := r.checkState(p); err != nil {
 			return nil, err
 		}
-		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: blobID(c.Files[p])})
+		wants[p] = inlined(p, data)
+	}
+	for _, p := range slices.Sorted(maps.Keys(has)) {
+		if _, stays := wants[p]; !stays {
+			ops = append(ops, op{kind: 'D', path: p})
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(wants)) {
+		if o := wants[p]; has[p] != (entry{p, o.mode, o.id}) {
+			ops = append(ops, o)
+		}
 	}
 	return ops, nil
 }
 
-// writeState does in the tree what the commit did to the state folder.
-func (r *Repo) writeState(c Commit) error {
+// inlined is the op that writes a file.
+func inlined(p string, data []byte) op {
+	return op{kind: 'M', path: p, mode: "100644", inline: true, data: data, id: blobID(data)}
+}
+
+// writeState does in the tree what a commit did to the state folder. What was staged is there, and may be newer by now.
+func (r *Repo) writeState(ctx context.Context, c Commit, ops []op) error {
 	if c.Anew {
-		if err := folders.RemoveWithin(r.top, r.opt.State); err != nil {
-			return err
-		}
+		return r.Restore(ctx, []string{r.opt.State})
 	}
-	for _, p := range c.Gone {
-		if err := folders.RemoveWithin(r.top, p); err != nil {
-			return err
-		}
-	}
-	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
-		to := c.Moves[from]
-		if folders.Beyond(r.top, from) {
-			continue // gone from the tree, which shows as a change
-		}
-		if err := folders.MakeParents(r.top, to); err != nil {
-			return err
-		}
-		if err := r.top.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("move %s to %s: %w", from, to, err)
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
-		if err := folders.WriteFile(r.top, p, c.Files[p], 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.writeOut(ctx, nil, slices.DeleteFunc(slices.Clone(ops), func(o op) bool {
+		return c.Shelve || !Under(o.path, r.opt.State) || slices.ContainsFunc(c.Stage.changes(), func(s op) bool {
+			return s.kind == o.kind && s.path == o.path && s.id == o.id && s.mode == o.mode
+		})
+	}))
 }
 
 // quarantine is a folder with the objects of what is staged. Only a commit moves them to those of the run, so that

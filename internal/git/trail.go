@@ -91,8 +91,7 @@ func (r *Repo) withStatement(ctx context.Context, rev revision, parent string) (
 	if errors.Is(err, metadata.ErrCut) {
 		return rev, nil
 	}
-	rev.files[rev.states] = data
-	rev.ops = append(slices.Clip(rev.ops), op{kind: 'M', path: rev.states, mode: "100644", inline: true, data: data, id: blobID(data)})
+	rev.ops = append(slices.Clip(rev.ops), inlined(rev.states, data))
 	return rev, err
 }
 
