@@ -21,10 +21,6 @@ func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	return r.gitCall(ctx, call{Args: args})
 }
 
-func (r *Repo) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return r.gitCall(ctx, call{Args: args, Stdin: stdinOf(stdin)})
-}
-
 // gitCall adds directory and environment to c. Variables that c brings win.
 func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 	defer folders.ReleaseFromPipes(r.root)()
@@ -245,7 +241,7 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	out, err := r.gitStdin(context.WithoutCancel(ctx), b.Bytes(), args...) // told to end, nobody would know where the ref is
+	out, err := r.gitCall(context.WithoutCancel(ctx), call{Args: args, Stdin: b.String()}) // told to end, nobody would know where the ref is
 	id := strings.TrimSpace(string(out))
 	switch {
 	case err != nil || isHash(id) && !signs:
@@ -321,7 +317,7 @@ func (r *Repo) sign(ctx context.Context, at time.Time, message, tree string, par
 	name, email, _ := strings.Cut(strings.TrimSuffix(r.identity(), ">"), " <")
 	date := fmt.Sprintf("_DATE=%d +0000", at.Unix())
 	c, err := r.placed(r.src.env.Network(append(r.src.config.Network(), setting{"user.name", name}, setting{"user.email", email})), call{
-		Env: []string{"GIT_AUTHOR" + date, "GIT_COMMITTER" + date}, Args: []string{"commit-tree", "-S", "-F", "-", tree}, Stdin: strings.NewReader(message),
+		Env: []string{"GIT_AUTHOR" + date, "GIT_COMMITTER" + date}, Args: []string{"commit-tree", "-S", "-F", "-", tree}, Stdin: message,
 	})
 	if err != nil {
 		return "", err

@@ -79,17 +79,15 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	for _, side := range r.sides() {
-		out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: slices.Concat(diffArgs(), []string{"--cached", "--binary", "--no-renames"}, side)})
-		if err != nil {
-			return nil, err
-		}
-		b.Write(out)
+	whole, err := r.whole(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if int64(b.Len()) > limit {
-		return nil, ErrTooLarge
+	out, err := r.gitCall(ctx, call{Env: env, Limit: limit + 1, Args: append(diffArgs(), "--cached", "--binary", "--no-renames", whole)})
+	if b.Write(out); err == nil && int64(b.Len()) > limit {
+		err = ErrTooLarge
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), err
 }
 
 // fit leaves out what cannot be in a patch, and the largest files until the rest has at most limit bytes.

@@ -1,11 +1,9 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -107,7 +105,7 @@ type call struct {
 	Env     []string // complete
 	How     []string // arguments that go before args, such as -c
 	Args    []string // without fixedSettings()
-	Stdin   io.Reader
+	Stdin   string
 	Limit   int64    // bytes of output to keep; 0 means all
 	Secrets []string // never to appear in an error
 	Lock    *os.File // held open by the command as well; may be nil
@@ -123,7 +121,7 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 		cmd.Args = append([]string{"sh", "-c", `ulimit -d "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(c.Memory), cmd.Path}, args...)
 		cmd.Path = "/bin/sh" // whose pid becomes git's
 	}
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, strings.NewReader(c.Stdin)
 	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
 	if c.Private != "" {
 		file, err := folders.NamelessFile(c.Private)
@@ -161,13 +159,6 @@ func wrap(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
 	}
-}
-
-func stdinOf(b []byte) io.Reader {
-	if b == nil {
-		return nil
-	}
-	return bytes.NewReader(b)
 }
 
 func exitCode(err error) int {

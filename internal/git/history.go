@@ -51,8 +51,9 @@ func (r *Repo) Holds(ctx context.Context, said string) (_ bool, err error) {
 		return false, errors.New("it is empty, or has a zero byte")
 	}
 	// On standard input, so that no list of processes shows the text.
-	asked := []byte(strings.Join(lines, "\n") + "\n")
-	out, err := r.gitStdin(ctx, asked, "grep", "--files-with-matches", "-z", "--text", "--fixed-strings", "--all-match", "--no-recurse-submodules", "-f", "-", r.tip, "--")
+	out, err := r.gitCall(ctx, call{Stdin: strings.Join(lines, "\n") + "\n", Args: []string{
+		"grep", "--files-with-matches", "-z", "--text", "--fixed-strings", "--all-match", "--no-recurse-submodules", "-f", "-", r.tip, "--",
+	}})
 	if err != nil && exitCode(err) != 1 {
 		return false, err
 	}

@@ -2,12 +2,13 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -25,11 +26,6 @@ func (r *Repo) stateFiles(ctx context.Context) (map[string]entry, error) {
 	return r.reads().below(ctx, r.Record(), r.opt.State)
 }
 
-// sides are commits with which an index is compared, and the paths: that with the state folder there, the tip elsewhere.
-func (r *Repo) sides() [][]string {
-	return [][]string{{r.tip, "--", ".", ":(top,exclude,literal)" + r.opt.State}, {r.Record(), "--", ":(top,literal)" + r.opt.State}}
-}
-
 // Record is the newest commit that has the state folder: the tip, unless the folder was taken off it.
 func (r *Repo) Record() string {
 	if r.shelf != "" {
@@ -38,37 +34,23 @@ func (r *Repo) Record() string {
 	return r.tip
 }
 
-// opsOf are the ops that set files.
-func opsOf(files map[string]entry) (ops []op) {
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		ops = append(ops, op{kind: 'M', path: p, mode: files[p].Mode, id: files[p].ID})
-	}
-	return ops
-}
-
 func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
+
+// whole gives a commit with the files of the tip, and the state folder also where that was taken off: the index has them.
+func (r *Repo) whole(ctx context.Context) (string, error) {
+	if r.shelf == "" {
+		return r.tip, nil
+	}
+	return r.withState(ctx, draftRef, r.tip, r.shelf, time.Unix(0, 0))
+}
 
 // readTip has the index hold the tip, also in a process that was told to end: what compares the tree relies on it.
 func (r *Repo) readTip(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	err := r.sweep()
-	if err == nil {
-		_, err = r.git(ctx, "read-tree", "--reset", r.tip)
-	}
-	if err == nil {
-		err = r.indexState(ctx)
-	}
-	return err
-}
-
-// indexState has the index hold the state folder that was taken off the tip, too.
-func (r *Repo) indexState(ctx context.Context) error {
-	if r.shelf == "" {
-		return nil
-	}
-	state, err := r.stateFiles(ctx)
-	if err == nil {
-		err = r.put(ctx, nil, opsOf(state))
+	whole, wrong := r.whole(ctx)
+	if err = errors.Join(err, wrong); err == nil {
+		_, err = r.git(ctx, "read-tree", "--reset", whole)
 	}
 	return err
 }
@@ -114,7 +96,7 @@ func (r *Repo) put(ctx context.Context, env []string, ops []op) error {
 			fmt.Fprintf(&list, "%s %s\t%s\x00", o.mode, o.id, o.path)
 		}
 	}
-	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: strings.NewReader(list.String())})
+	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"update-index", "--replace", "-z", "--index-info"}, Stdin: list.String()})
 	return err
 }
 
@@ -137,19 +119,16 @@ func (r *Repo) stageCode(ctx context.Context, c code) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ops []op
-	for _, side := range r.sides() {
-		out, err := r.gitCall(ctx, call{Env: env, Args: slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), side)})
-		if err != nil {
-			return nil, err
-		}
-		some, err := parseRaw(out)
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, some...)
+	whole, err := r.whole(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return deletionsFirst(ops), nil
+	out, err := r.gitCall(ctx, call{Env: env, Args: slices.Concat([]string{"diff-index", "--cached"}, rawFlags(), []string{whole})})
+	if err != nil {
+		return nil, err
+	}
+	ops, err := parseRaw(out)
+	return deletionsFirst(ops), err
 }
 
 // files lists what the tip has outside of the state folder, in the order of the paths.
@@ -227,7 +206,7 @@ func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error
 		return err
 	}
 	args := []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"} // one may be gone meanwhile
-	_, err := r.gitCall(ctx, call{How: how, Args: args, Env: env, Stdin: strings.NewReader(strings.Join(c.take, "\x00") + "\x00")})
+	_, err := r.gitCall(ctx, call{How: how, Args: args, Env: env, Stdin: strings.Join(c.take, "\x00") + "\x00"})
 	return err
 }
 

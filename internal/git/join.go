@@ -110,17 +110,22 @@ func (r *Repo) moved(why metadata.Reason) error {
 func (r *Repo) move(ctx context.Context, commit string) error {
 	r.unlock()                                           // git writes nothing into a closed folder
 	_, _ = r.git(ctx, "update-index", "-q", "--refresh") // the statement is another one; read-tree says what is wrong
-	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
+	from, err := r.whole(ctx)
+	was := r.tip
+	r.tip = commit
+	err = errors.Join(err, r.findShelf(ctx))
+	to, wrong := r.whole(ctx)
+	if err = errors.Join(err, wrong); err == nil {
+		_, err = r.git(ctx, "read-tree", "-m", "-u", from, to)
+	}
+	if err != nil {
+		r.tip = was
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}
-	r.tip = commit
 	if err := r.setLocal(ctx); err != nil {
 		return err
 	}
-	if err := r.fillLarge(ctx); err != nil {
-		return err
-	}
-	return errors.Join(r.findShelf(ctx), r.indexState(ctx))
+	return r.fillLarge(ctx)
 }
 
 // Moved says that the branch went on elsewhere and cannot be joined with what is here. Nothing was lost: Local stays.

@@ -140,7 +140,7 @@ func TestStageHolds(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("%s %s from %s: %s", s.Path, s.Type, s.Was, s.Data))
 		return nil
 	}))
-	want := []string{"gone.txt  from file: ", "code.txt file from file: good\n", plan + " file from : good plan\n"}
+	want := []string{"gone.txt  from file: ", plan + " file from : good plan\n", "code.txt file from file: good\n"}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("staged (-want +got):\n%s", diff)
 	}

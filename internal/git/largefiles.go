@@ -92,7 +92,7 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	}
 	out, err := r.gitCall(ctx, call{
 		Env:   []string{"GIT_DIR=" + r.src.CommonDir}, // that of the run has no encodings, see prepare
-		Stdin: stdinOf([]byte(ask.String())), Args: []string{"check-attr", "-z", "--stdin", "filter", strings.TrimSuffix(encodingOf, "=")},
+		Stdin: ask.String(), Args: []string{"check-attr", "-z", "--stdin", "filter", strings.TrimSuffix(encodingOf, "=")},
 	})
 	known, wrong := r.files(ctx)
 	if err := errors.Join(err, wrong); err != nil {
@@ -277,8 +277,9 @@ func (r *Repo) unsent(ctx context.Context) (oids []string, err error) {
 	if r.remoteTip != "" {
 		ask += "^" + r.remoteTip + "\n"
 	}
-	out, err := r.gitStdin(ctx, []byte(ask), "rev-list", "--objects", "--no-object-names", "--ignore-missing",
-		fmt.Sprintf("--filter=blob:limit=%d", maxPointer+1), "--stdin")
+	out, err := r.gitCall(ctx, call{Stdin: ask, Args: []string{
+		"rev-list", "--objects", "--no-object-names", "--ignore-missing", fmt.Sprintf("--filter=blob:limit=%d", maxPointer+1), "--stdin",
+	}})
 	if err != nil {
 		return nil, err
 	}

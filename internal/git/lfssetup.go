@@ -133,7 +133,7 @@ func (r *Repo) lfsConfig(ctx context.Context) ([]setting, error) {
 	var list []byte
 	if err == nil {
 		read := r.src.inspection("config", "--file", "-", "--list", "-z", "--no-includes")
-		read.Stdin = stdinOf(text)
+		read.Stdin = string(text)
 		list, err = read.do(ctx)
 	}
 	if err != nil {

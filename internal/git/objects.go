@@ -47,7 +47,7 @@ func (r reader) objects(ctx context.Context, names ...string) ([]object, error) 
 			return nil, fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
 		}
 	}
-	out, err := r(ctx, call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(names, "\n") + "\n")})
+	out, err := r(ctx, call{Args: []string{"cat-file", "--batch"}, Stdin: strings.Join(names, "\n") + "\n"})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (r reader) sizes(ctx context.Context, ids []string) ([]int, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := r(ctx, call{Args: []string{"cat-file", "--batch-check=%(objectsize)"}, Stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
+	out, err := r(ctx, call{Args: []string{"cat-file", "--batch-check=%(objectsize)"}, Stdin: strings.Join(ids, "\n") + "\n"})
 	sizes := make([]int, len(ids))
 	for i, line := range strings.Split(string(out), "\n")[:min(len(sizes), strings.Count(string(out), "\n"))] {
 		sizes[i], _ = strconv.Atoi(line) // "missing" is none

@@ -24,7 +24,11 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.makeRoot(); err != nil {
+	err := os.MkdirAll(r.opt.Root, 0o700)
+	if info, none := os.Stat(r.opt.Root); err == nil && none == nil && folders.Locked(info) {
+		err = os.Chmod(r.opt.Root, info.Mode()|0o700)
+	}
+	if err != nil {
 		return nil, err
 	}
 	held, err := folders.TakeLock(ctx, r.opt.Root)
@@ -40,18 +44,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-// makeRoot makes the run's folder, or opens it for its owner.
-func (r *Repo) makeRoot() error {
-	if err := os.MkdirAll(r.opt.Root, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Stat(r.opt.Root)
-	if err == nil && folders.Locked(info) {
-		err = os.Chmod(r.opt.Root, info.Mode()|0o700)
-	}
-	return err
 }
 
 func (r *Repo) open(ctx context.Context) error {

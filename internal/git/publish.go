@@ -176,14 +176,14 @@ func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 }
 
 // keepTip is keep for the newest record, with the tip in its history, and the tip's files beside the state folder.
-func (r *Repo) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
+func (r *Repo) keepTip(ctx context.Context) (kept string, err error) {
 	if r.shelf == "" || r.opt.Keep == "" || r.opt.DryRun {
 		return r.keep(ctx, r.Record())
 	}
 	if is, err := r.contains(ctx, r.shelf, r.tip); is || err != nil {
 		return r.shelf, err
 	}
-	whole, err := r.withState(ctx, "refs/reprise/squash", r.tip, r.shelf, at)
+	whole, err := r.whole(ctx)
 	if err == nil {
 		kept, err = r.joinRecords(ctx, r.shelf, r.tip, whole, "its branch")
 	}

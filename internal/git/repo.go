@@ -157,7 +157,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	kept, err := r.keepTip(ctx, c.Time)
+	kept, err := r.keepTip(ctx)
 	if err != nil {
 		return err
 	}

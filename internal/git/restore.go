@@ -64,7 +64,14 @@ func (r *Repo) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	take := []string{"read-tree", "--reset", "-u", r.tip}
+	if err := r.findShelf(ctx); err != nil {
+		return err
+	}
+	whole, err := r.whole(ctx)
+	if err != nil {
+		return err
+	}
+	take := []string{"read-tree", "--reset", "-u", whole}
 	if len(all) == 0 && r.converter != "" { // whoever resets has Git LFS fill in its files, and some at a time
 		take = append(unconverted(), take...)
 	}
@@ -79,11 +86,8 @@ func (r *Repo) reset(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.findShelf(ctx); err != nil || len(all) == 0 && r.shelf == "" {
-		return err // what comes into an empty tree is as git has it
-	}
-	if err := r.indexState(ctx); err != nil {
-		return err
+	if len(all) == 0 {
+		return nil // what comes into an empty tree is as git has it
 	}
 	changes, err := r.changes(ctx)
 	rules := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Was != None || path.Base(c.Path) != ".gitattributes" })
@@ -106,7 +110,7 @@ func (r *Repo) checkOutPaths(ctx context.Context, env, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
+	_, err := r.gitCall(ctx, call{Env: env, Args: []string{"checkout-index", "-f", "-u", "-q", "-z", "--stdin"}, Stdin: strings.Join(paths, "\x00") + "\x00"})
 	return err
 }
 

@@ -173,7 +173,7 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []hidden, err err
 	if ask.Len() == 0 {
 		return nil, nil
 	}
-	if out, err = r.gitStdin(ctx, []byte(ask.String()), "check-ignore", "--verbose", "-z", "--stdin"); err != nil {
+	if out, err = r.gitCall(ctx, call{Stdin: ask.String(), Args: []string{"check-ignore", "--verbose", "-z", "--stdin"}}); err != nil {
 		return nil, err
 	}
 	var all []hidden
