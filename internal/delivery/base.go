@@ -240,8 +240,8 @@ func (u *BaseUpdater) merge(ctx context.Context, run metadata.Run) (metadata.Run
 			return at(metadata.Because("conflict_no_text", "path", shown([]string{c.Path})[0]))
 		}
 		folder := phases.MergeFolder(phases.On(plan, next), i+1)
-		for side, v := range map[string]git.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
-			if v.Object != "" {
+		for n, side := range []string{"base", "ours", "theirs"} {
+			if v := c.Sides[n]; v.Object != "" {
 				files[path.Join(folder, side+".txt")] = v.Data
 			}
 		}
@@ -264,7 +264,7 @@ func (u *BaseUpdater) merge(ctx context.Context, run metadata.Run) (metadata.Run
 
 // isText reports whether a conflict is one of texts, which an agent can mend.
 func isText(c git.Conflict) bool {
-	for _, v := range []git.Version{c.Base, c.Ours, c.Theirs} {
+	for _, v := range c.Sides {
 		if v.Object != "" && (v.Data == nil || !utf8.Valid(v.Data) || bytes.IndexByte(v.Data, 0) >= 0) {
 			return false
 		}

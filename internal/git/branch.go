@@ -174,7 +174,7 @@ func (r *Repo) follow(ctx context.Context, other, where string) error {
 		r.tip = other
 		return nil
 	}
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: where, Cause: metadata.Because("moved_apart")}
+	return r.moved(other, where, metadata.Because("moved_apart"))
 }
 
 // containsAll reports whether a commit has some older ones in its history; "" is none.

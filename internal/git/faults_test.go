@@ -275,7 +275,7 @@ func TestMergeOfSubmodules(t *testing.T) {
 	must(t, err)
 	_, result, err := r.Merge(t.Context(), to, from)
 	must(t, err)
-	if len(result.Conflicts) != 1 || result.Conflicts[0].Path != "lib" || result.Conflicts[0].Theirs.Data != nil {
+	if len(result.Conflicts) != 1 || result.Conflicts[0].Path != "lib" || result.Conflicts[0].Sides[2].Data != nil {
 		t.Errorf("the conflicts are %+v", result.Conflicts)
 	}
 }

@@ -25,7 +25,7 @@ func (r *Repo) join(ctx context.Context) (bool, error) {
 		if is, err := r.containsAll(ctx, r.tip, kept); err != nil {
 			return false, err
 		} else if !is {
-			return false, r.overtaken(kept)
+			return false, r.moved(kept, r.opt.Remote, metadata.Because("moved_run"))
 		}
 	}
 	if behind, err := r.contains(ctx, r.tip, r.remoteTip); err != nil || behind {
@@ -38,7 +38,7 @@ func (r *Repo) join(ctx context.Context) (bool, error) {
 func (r *Repo) replay(ctx context.Context) (bool, error) {
 	out, err := r.git(ctx, "merge-base", r.tip, r.remoteTip)
 	if exitCode(err) == 1 {
-		return false, r.moved(metadata.Because("moved_unrelated"))
+		return false, r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_unrelated"))
 	}
 	if err != nil {
 		return false, err
@@ -52,7 +52,7 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if string(count) != fmt.Sprintf("%d\n", len(revs)) {
-		return false, r.moved(metadata.Because("moved_unpushed"))
+		return false, r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_unpushed"))
 	}
 	ours, err := r.between(ctx, base, r.tip)
 	if err == nil {
@@ -83,7 +83,7 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 		return err
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return Under(p, r.opt.State) }) {
-		return r.overtaken(r.remoteTip)
+		return r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_run"))
 	}
 	changes, err := r.changes(ctx)
 	if err != nil {
@@ -93,17 +93,13 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 		ours = append(ours, c.Path)
 	}
 	if overlap(ours, came) {
-		return r.moved(metadata.Because("moved_files"))
+		return r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_files"))
 	}
 	return nil
 }
 
-func (r *Repo) overtaken(other string) error {
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: r.opt.Remote, Cause: metadata.Because("moved_run"), Run: true}
-}
-
-func (r *Repo) moved(why metadata.Reason) error {
-	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.remoteTip, Where: r.opt.Remote, Cause: why}
+func (r *Repo) moved(other, where string, why metadata.Reason) error {
+	return &Moved{Branch: r.opt.Branch, Local: r.tip, Other: other, Where: where, Cause: why, Run: why.Code() == "moved_run"}
 }
 
 // move takes commit as the tip and the tree along. Uncommitted changes stay; the caller knows they are not in the way.

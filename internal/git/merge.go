@@ -46,8 +46,8 @@ func (r MergeResult) Paths() (out []string) {
 
 // Conflict is a path at which two commits conflict, with what each side has there.
 type Conflict struct {
-	Path               string
-	Base, Ours, Theirs Version
+	Path  string
+	Sides [3]Version // the base of both, ours, theirs
 
 	aside string // where git put a file in whose place the other side has a folder; "" for any other conflict
 }
@@ -71,10 +71,10 @@ var errOldGit = errors.New("git 2.38 or newer is needed to merge: install it, or
 // mergeOf merges what another commit changed into a tip. Known is in both histories, which may be cut here.
 func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeResult, error) {
 	out, err := git.git(ctx, "merge-base", tip, other)
-	switch {
-	case exitCode(err) == 1: // no commit that they have in common is here
-		return mergeSince(ctx, git, tip, other, known)
-	case err != nil:
+	if exitCode(err) == 1 { // no commit that they have in common is here
+		out, err = []byte(known), nil
+	}
+	if err != nil {
 		return MergeResult{}, err
 	}
 	return mergeSince(ctx, git, tip, other, strings.TrimSpace(string(out)))
@@ -131,7 +131,8 @@ func (r *MergeResult) detail(ctx context.Context, git reader, tip, other string)
 	var ids []string
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
-		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
+		for side := range c.Sides {
+			v := &c.Sides[side]
 			if v.Object != "" && v.Mode != submodule && c.aside == "" { // the commit of a submodule is in no repository of ours
 				all, ids = append(all, v), append(ids, v.Object)
 			}
@@ -168,7 +169,7 @@ func parseConflicts(records []string) (all []Conflict, err error) {
 	for _, record := range records {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info)
-		if len(f) != 3 {
+		if len(f) != 3 || len(f[2]) != 1 || f[2] < "1" || f[2] > "3" {
 			return nil, fmt.Errorf("git merge-tree answered %q", record)
 		}
 		one := Conflict{Path: asideName().ReplaceAllString(name, "")}
@@ -178,16 +179,7 @@ func parseConflicts(records []string) (all []Conflict, err error) {
 		if n := len(all); n == 0 || all[n-1].Path != one.Path || all[n-1].aside != one.aside {
 			all = append(all, one)
 		}
-		c := &all[len(all)-1]
-		v := Version{Mode: f[0], Object: f[1]}
-		switch f[2] {
-		case "1":
-			c.Base = v
-		case "2":
-			c.Ours = v
-		case "3":
-			c.Theirs = v
-		}
+		all[len(all)-1].Sides[f[2][0]-'1'] = Version{Mode: f[0], Object: f[1]}
 	}
 	return all, nil
 }
@@ -309,32 +301,20 @@ func compareWithBase(ctx context.Context, git reader, tip, other, known string) 
 		return BaseState{}, err
 	}
 	s := BaseState{Behind: n}
-	if _, err := git.git(ctx, "merge-base", "--is-ancestor", known, other); err != nil {
-		if s.Gone, err = lostCommits(ctx, git, known, other, err); err != nil {
-			return BaseState{}, err
+	lost, err := countCommits(ctx, git, other, known)
+	if s.Has = err == nil && lost == 0 && n == 0; err != nil || lost > 0 {
+		if cut, wrong := git.git(ctx, "rev-parse", "--is-shallow-repository"); wrong != nil || strings.TrimSpace(string(cut)) != "true" {
+			s.Gone, err = lost, errors.Join(err, wrong)
+		} else {
+			err = nil // what the two share is not here
 		}
-	} else if n == 0 {
-		s.Has = true
 	}
-	if n == 0 {
-		return s, nil
+	if err != nil || n == 0 {
+		return s, err
 	}
 	r, err := mergeOf(ctx, git, tip, other, known)
 	s.Conflicts = r.Paths()
 	return s, err
-}
-
-// lostCommits counts the commits of known that another lacks: 0 in a shallow clone, which hides what they share.
-// Why is the error with which git said that known is no ancestor.
-func lostCommits(ctx context.Context, git reader, known, other string, why error) (int, error) {
-	cut, err := git.git(ctx, "rev-parse", "--is-shallow-repository")
-	if err != nil || strings.TrimSpace(string(cut)) != "false" {
-		return 0, err
-	}
-	if exitCode(why) != 1 { // it did not say so
-		return 0, why
-	}
-	return countCommits(ctx, git, other, known)
 }
 
 func countCommits(ctx context.Context, git reader, first, second string) (int, error) {

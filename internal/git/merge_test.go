@@ -106,7 +106,7 @@ func TestMergeOfAFileWithAFolder(t *testing.T) {
 		t.Errorf("it conflicts in %q", result.Paths())
 	}
 	for _, c := range result.Conflicts {
-		if (c.Ours.Data == nil && c.Theirs.Data == nil) != (c.Path != "gone/one") {
+		if (c.Sides[1].Data == nil && c.Sides[2].Data == nil) != (c.Path != "gone/one") {
 			t.Errorf("%s is told as %+v", c.Path, c)
 		}
 	}
@@ -219,7 +219,7 @@ func TestMergeShowsConflicts(t *testing.T) {
 		t.Errorf("the file has %q", got)
 	}
 	for i, c := range result.Conflicts {
-		if string(c.Ours.Data) != "ours\n" || c.Base.Data == nil || (c.Theirs.Data == nil) != (i == 1) {
+		if string(c.Sides[1].Data) != "ours\n" || c.Sides[0].Data == nil || (c.Sides[2].Data == nil) != (i == 1) {
 			t.Errorf("a conflict is %+v", c)
 		}
 	}
@@ -512,7 +512,7 @@ func TestPartsThatMoveTheSameSubmodule(t *testing.T) {
 	theirs := at("3", "theirs.txt")
 	r := openRun(t, user)
 	merged, conflicts, err := r.Combine(t.Context(), base, ours, theirs, noon, func(string) bool { return false })
-	if err != nil || len(conflicts) != 1 || conflicts[0].Path != "sub" || conflicts[0].Ours.Data != nil {
+	if err != nil || len(conflicts) != 1 || conflicts[0].Path != "sub" || conflicts[0].Sides[1].Data != nil {
 		t.Fatalf("the conflicts are %+v, %v", conflicts, err)
 	}
 	if got := sh(t, user, "ls-tree", merged, "sub"); !strings.Contains(got, strings.Repeat("2", 40)) || sh(t, user, "show", merged+":theirs.txt") != "3" {

@@ -22,6 +22,7 @@ type PushError struct {
 	Remote string // name of the remote
 	Rule   string // what the remote printed, or "" if it said nothing
 	Err    error
+	final  bool // it would say the same again, or took too long to be asked again
 
 	// Withdraw takes branch and tree back to what the remote has, where it refuses the one commit that it lacks and would do
 	// so again. What it returns brings the commit back. Nil: the next commit may push it.
@@ -75,16 +76,14 @@ func (r *Repo) push(ctx context.Context) error {
 		if err := pause(ctx, try); err != nil {
 			return err
 		}
-		answer, err := r.pushOnce(ctx)
-		if err == nil {
+		if last = r.pushOnce(ctx); last == nil {
 			r.remoteTip, r.ownTip, r.unpushed = r.tip, r.tip, nil
 			return nil
 		}
-		last = r.notPushed(answer.rule, err)
-		if answer.final && answer.rule != "" && len(r.unpushed) == 1 && r.remoteTip != "" {
+		if last.final && last.Rule != "" && len(r.unpushed) == 1 && r.remoteTip != "" {
 			last.Withdraw = r.withdraw
 		}
-		if ctx.Err() != nil || answer.final {
+		if ctx.Err() != nil || last.final {
 			return last
 		}
 		// Either somebody was faster, or the answer was lost.
@@ -99,15 +98,15 @@ func (r *Repo) push(ctx context.Context) error {
 			continue
 		}
 		had := r.remoteTip
-		if e := r.fetchBranch(ctx, false); e != nil {
-			return r.notPushed(answer.rule, errors.Join(err, e))
+		if err := r.fetchBranch(ctx, false); err != nil {
+			return r.notPushed(last.Rule, errors.Join(last.Err, err))
 		}
 		if had != "" && r.remoteTip == "" {
 			r.remoteTip = had // so that nothing makes it again
 			return r.notPushed("", &prompts.Error{Reason: metadata.Because("git_branch_deleted")})
 		}
 		if leads, err := r.contains(ctx, r.remoteTip, cmp.Or(had, r.remoteTip)); err != nil || !leads { // no other job does that
-			return errors.Join(err, r.moved(metadata.Because("moved_rewritten")))
+			return errors.Join(err, r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_rewritten")))
 		}
 		done, err := r.join(ctx)
 		if err != nil {
@@ -129,7 +128,7 @@ func (r *Repo) ownThere(ctx context.Context) (string, error) {
 }
 
 func (r *Repo) notPushed(rule string, err error) *PushError {
-	return &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: rule, Err: err}
+	return &PushError{Branch: r.opt.Branch, Remote: r.opt.Remote, Rule: rule, Err: err, final: errors.Is(err, errNoAnswer)}
 }
 
 // withdraw takes back the one commit that the remote has refused; see PushError.
@@ -167,7 +166,7 @@ func (r *Repo) keep(ctx context.Context, id string) (string, error) {
 				return "", err
 			}
 		case err == nil && r.shelf != "" && now != r.shelf:
-			return "", r.overtaken(now)
+			return "", r.moved(now, r.opt.Remote, metadata.Because("moved_run"))
 		default:
 			return "", refused
 		}
@@ -230,31 +229,31 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// answer is what a remote that did not take a push said.
-type answer struct {
-	rule  string // in its own words
-	final bool   // it will say the same again, or took too long to be asked again
-}
-
 // pushOnce pushes the tip, and before it what Git LFS keeps of it.
-func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
+func (r *Repo) pushOnce(ctx context.Context) *PushError {
 	refs, err := r.pushRefs(ctx)
-	if err != nil {
-		return answer{final: true}, err
+	if err == nil {
+		err = r.uploadLarge(ctx)
 	}
-	if err := r.uploadLarge(ctx); err != nil {
-		return answer{final: errors.Is(err, errNoAnswer)}, err
+	if err != nil {
+		return r.notPushed("", err)
 	}
 	out, err := r.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
 	if err == nil {
-		return answer{}, nil
+		return nil
 	}
 	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
-		return answer{final: true}, r.blocked(other[1], " on "+r.opt.Remote)
+		said := r.notPushed("", r.blocked(other[1], " on "+r.opt.Remote))
+		said.final = true
+		return said
 	}
-	said := refusal(out, stderrOf(err))
-	said.final = said.final || errors.Is(err, errNoAnswer)
-	return said, err
+	said := r.notPushed(strings.Join(remoteLines(stderrOf(err)), " "), err)
+	for line := range strings.Lines(string(out)) {
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && strings.HasPrefix(line, "!") && !raced(why) {
+			said.Rule, said.final = strings.TrimSpace(said.Rule+" "+strings.TrimSpace(why)), true
+		}
+	}
+	return said
 }
 
 // pushRefs end the arguments of a push of the tip. Where it puts the state folder back, the kept record moves at the

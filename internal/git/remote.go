@@ -143,19 +143,6 @@ func splitCredentials(address string) (string, []setting) {
 	return u.String(), []setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
 }
 
-// refusal reads what a push --porcelain that failed has printed.
-func refusal(out []byte, stderr string) (a answer) {
-	said := remoteLines(stderr)
-	for line := range strings.Lines(string(out)) {
-		if _, why, found := strings.Cut(line, "[remote rejected]"); found && strings.HasPrefix(line, "!") && !raced(why) {
-			a.final = true
-			said = append(said, strings.TrimSpace(why))
-		}
-	}
-	a.rule = strings.Join(said, " ")
-	return a
-}
-
 // raced says whether the remote refused because somebody else was at the branch at the same moment.
 func raced(why string) bool {
 	for _, text := range []string{

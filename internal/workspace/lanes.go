@@ -170,8 +170,8 @@ func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, 
 	var left []string
 	for _, c := range conflicts {
 		m.Paths = append(m.Paths, c.Path)
-		for side, v := range map[string]git.Version{"base": c.Base, "branch": c.Ours, "yours": c.Theirs} {
-			name := path.Join(side, c.Path)
+		for i, side := range []string{"base", "branch", "yours"} {
+			v, name := c.Sides[i], path.Join(side, c.Path)
 			if v.Data != nil && metadata.CheckPath(c.Path) == nil && !crowded(m.Versions, name) {
 				m.Versions[name] = v.Data
 			} else if v.Object != "" && !slices.Contains(left, c.Path) {
