@@ -175,18 +175,6 @@ func (r *memRepo) Close() error    { return nil }
 
 func (r *memRepo) At(string) engine.BranchTree { return r }
 
-func (r *memRepo) ReadState(ctx context.Context, paths ...string) ([][]byte, error) {
-	all := make([][]byte, len(paths))
-	for i, p := range paths {
-		data, err := r.ReadFile(ctx, r.Tip(), p)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		all[i] = data
-	}
-	return all, nil
-}
-
 func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()

@@ -146,14 +146,6 @@ func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error
 	return nil, cmp.Or(e, err) // not both: where git failed, nobody knows whether there is such a file
 }
 
-// ReadState reads files of the state folder as they are at the tip, each nil where there is none.
-func (r *Repo) ReadState(ctx context.Context, paths ...string) ([][]byte, error) {
-	if err := r.need(ctx, r.Record()); err != nil {
-		return nil, err
-	}
-	return r.reads().files(ctx, r.Record(), paths...)
-}
-
 // LogEntry is one commit.
 type LogEntry struct {
 	Commit   string // full hash
@@ -307,22 +299,13 @@ func (s *Source) Records(ctx context.Context, within []string, file string, fold
 	for i, found := range s.some(ctx, shelved) {
 		r := asked[i]
 		if r.Data = found.Data; found.Kind != "blob" {
-			r.Data, r.Err = s.readKept(ctx, r.Commit, folderOf(r.Name), file)
+			commit := ""
+			if commit, r.Err = s.Shelf(ctx, r.Commit, folderOf(r.Name)); r.Err == nil {
+				r.Data, r.Err = s.reads().file(ctx, commit, folderOf(r.Name)+"/"+file)
+			}
 		}
 	}
 	return all, nil
-}
-
-// readKept reads one file of a folder as ReadKept does; the error wraps fs.ErrNotExist where there is none.
-func (s *Source) readKept(ctx context.Context, commit, folder, file string) ([]byte, error) {
-	data, err := s.ReadKept(ctx, commit, folder, folder+"/"+file)
-	if err != nil {
-		return nil, err
-	}
-	if data[0] == nil {
-		return nil, fmt.Errorf("read %s/%s at %s: %w", folder, file, commit, fs.ErrNotExist)
-	}
-	return data[0], nil
 }
 
 // some gives those objects that can be read: none where one of them is broken.

@@ -174,25 +174,6 @@ func (r reader) file(ctx context.Context, commit, path string) (_ []byte, err er
 	return found[0].Data, nil
 }
 
-// files reads files as they are in a commit, each nil where there is none.
-func (r reader) files(ctx context.Context, commit string, paths ...string) ([][]byte, error) {
-	var names []string
-	for _, p := range paths {
-		names = append(names, commit+":"+p)
-	}
-	found, err := r.objects(ctx, names...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s at %s: %w", strings.Join(paths, ", "), commit, err)
-	}
-	data := make([][]byte, len(paths))
-	for i, o := range found {
-		if o.Kind == "blob" {
-			data[i] = o.Data
-		}
-	}
-	return data, nil
-}
-
 // plain reads an ordinary file at a commit, a full hash. Of a symbolic link the error wraps folders.ErrNoFile.
 func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) {
 	found, err := r.entries(ctx, commit, []string{name})

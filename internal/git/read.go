@@ -32,28 +32,6 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	return s.reads().plain(ctx, commit, path)
 }
 
-// ReadKept reads files of a folder that may be off the branch, see Shelf, from where the first is; nil where missing.
-func (s *Source) ReadKept(ctx context.Context, ref, folder string, names ...string) ([][]byte, error) {
-	commit, err := s.resolve(ctx, ref)
-	if errors.Is(err, fs.ErrNotExist) {
-		return make([][]byte, len(names)), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", names[0], err)
-	}
-	data, err := s.reads().files(ctx, commit, names...)
-	if err != nil || data[0] != nil {
-		return data, err
-	}
-	switch commit, err = s.Shelf(ctx, commit, folder); {
-	case errors.Is(err, fs.ErrNotExist):
-		return data, nil
-	case err != nil:
-		return nil, err
-	}
-	return s.reads().files(ctx, commit, names...)
-}
-
 // Has reports whether the user has a branch.
 func (s *Source) Has(ctx context.Context, branch string) (bool, error) {
 	all, err := s.refs(ctx, "refs/heads/"+branch)

@@ -243,7 +243,9 @@ func TestBesideTheBranch(t *testing.T) {
 	check(one, "in a clone")
 	src, err := Find(t.Context(), user)
 	must(t, err)
-	if data, err := src.ReadKept(t.Context(), branch, state, record); err != nil || string(data[0]) != "{3}" {
+	shelved, err := src.Shelf(t.Context(), branch, state)
+	must(t, err)
+	if data, err := src.ReadFile(t.Context(), shelved, record); err != nil || string(data) != "{3}" {
 		t.Errorf("it is looked at as %q (%v)", data, err)
 	}
 	must(t, aside(one, "{4}"))

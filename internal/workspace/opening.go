@@ -234,8 +234,6 @@ type Checkout interface {
 	Close() error
 	// ReadFile reads a file as it is in a commit; the error wraps fs.ErrNotExist where there is none.
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
-	// ReadState reads files of the run's folder as they are at the tip, each nil where there is none.
-	ReadState(ctx context.Context, paths ...string) ([][]byte, error)
 	// Recorded reports whether the record may be from a commit or lead on from it.
 	Recorded(ctx context.Context, c git.LogEntry) (bool, error)
 	// SameWork reports whether two commits are the same but for the folder of the run.

@@ -26,7 +26,7 @@ import (
 
 // load reads the run from its branch, or prepares a new one.
 func (w *opening) load(ctx context.Context) error {
-	read := definition(w.Issue.ID, w.Branch, func(names []string) ([][]byte, error) { return w.Repo.ReadState(ctx, names...) })
+	read := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
 	data, err := read(phases.RecordFile(w.Issue.ID))
 	if w.Repo.New() && (errors.Is(err, fs.ErrNotExist) || w.o.anew() || !w.o.Scratch) {
 		// The commit it starts from may hold a run of the same issue that was

@@ -9,14 +9,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -346,22 +344,12 @@ func KeptRef(id string) string { return git.KeptRefs + phases.RecordName(id) }
 
 // RecordReader gives how a run's record and definition are read from a ref, also where the folder was taken off it.
 func RecordReader(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
-	return definition(id, ref, func(names []string) ([][]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), names...) })
-}
-
-// definition gives how a run's record and definition are read: all at once, on the first call. Where is for errors.
-func definition(id, where string, read func(names []string) ([][]byte, error)) func(name string) ([]byte, error) {
-	names := definedBy(id)
-	all := sync.OnceValues(func() ([][]byte, error) { return read(names) })
+	commit, none := src.Shelf(ctx, ref, phases.Folder(id))
 	return func(name string) ([]byte, error) {
-		data, err := all()
-		if err != nil {
-			return nil, err
+		if none != nil {
+			return nil, none
 		}
-		if i := slices.Index(names, name); i >= 0 && data[i] != nil {
-			return data[i], nil
-		}
-		return nil, fmt.Errorf("read %s at %s: %w", name, where, fs.ErrNotExist)
+		return src.ReadFile(ctx, commit, name)
 	}
 }
 
