@@ -94,37 +94,25 @@ func Only(names ...string) func([]Ref) []Ref {
 	}
 }
 
-// Peek fetches a branch of origin with the user's credentials, and leaves no trace in the user's repository. Read
-// gives its files or, what it lacks, those of the kept record, see Options.Keep, which may be here alone. Errors wrap
-// fs.ErrNotExist if there is no origin, branch or file. Done removes what was fetched.
-func (s *Source) Peek(ctx context.Context, branch, kept string) (read func(path string) ([]byte, error), done func(), err error) {
+// Peek surveys a branch of origin, and the record that is kept by a name, see Options.Keep, with the user's credentials.
+// Errors wrap fs.ErrNotExist if there is no origin or branch.
+func (s *Source) Peek(ctx context.Context, branch, kept string) (*Survey, error) {
 	if s.origin == nil {
-		return nil, nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
+		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
 	}
 	dir, err := os.MkdirTemp("", "reprise-git-")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	record := KeptRefs + kept
-	names := []string{"refs/heads/" + branch, record}
+	names := []string{"refs/heads/" + branch, KeptRefs + kept}
 	v, err := NewSurvey(ctx, s, dir, nil, names, Only(names...))
 	if err == nil {
 		_, err = v.resolve(ctx, "refs/remotes/origin/"+branch)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("fetch %s from origin: %w", branch, err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("fetch %s from origin: %w", branch, err), os.RemoveAll(dir))
 	}
-	return func(path string) (data []byte, err error) {
-		for _, from := range []struct {
-			src *Source
-			ref string
-		}{{v.Source, "refs/remotes/origin/" + branch}, {v.Source, record}, {s, record}} {
-			if data, err = from.src.ReadFile(ctx, from.ref, path); !errors.Is(err, fs.ErrNotExist) {
-				return data, err
-			}
-		}
-		return nil, err
-	}, v.Close, nil
+	return v, nil
 }
 
 // findPromisors reads which remotes the user's repository relies on for objects.

@@ -173,17 +173,17 @@ func TestPeek(t *testing.T) {
 
 	source, err := Find(t.Context(), older)
 	must(t, err)
-	read, done, err := source.Peek(t.Context(), branch, "issue-7")
+	survey, err := source.Peek(t.Context(), branch, "issue-7")
 	must(t, err)
-	defer done()
-	data, err := read(record)
+	defer survey.Close()
+	data, err := survey.ReadFile(t.Context(), branch, record)
 	if err != nil || string(data) != "there" {
 		t.Errorf("read from origin: %q, %v", data, err)
 	}
 	if after := sh(t, older, "count-objects", "-v"); after != before {
 		t.Errorf("looking has left objects behind:\n%s\nbefore:\n%s", after, before)
 	}
-	if _, _, err := source.Peek(t.Context(), "reprise/issue-8", "issue-8"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := source.Peek(t.Context(), "reprise/issue-8", "issue-8"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a branch that is not there: %v", err)
 	}
 }

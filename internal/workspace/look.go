@@ -115,7 +115,7 @@ func (r *Recorded) reader(ctx context.Context, id string) (read func(string) ([]
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
 	}
-	there, done, err := r.Source.Peek(ctx, branch, phases.RecordName(id))
+	there, err := r.Source.Peek(ctx, branch, phases.RecordName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return kept, func() {}, nil
 	}
@@ -123,7 +123,10 @@ func (r *Recorded) reader(ctx context.Context, id string) (read func(string) ([]
 		_, _ = fmt.Fprintf(r.Env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
 		return here, func() {}, nil
 	}
-	return there, done, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return RecordReader(ctx, there.Source, branch, id), there.Close, nil
 }
 
 // preferLocal takes the record from the run's folder on this machine if that is newer: the user's branch is not
@@ -261,14 +264,15 @@ func (r *Recorded) tops() ([]string, error) {
 // Further gives the run as origin has it now, if it has got further there; else as it is. The error says why origin
 // could not be asked.
 func (r *Recorded) Further(ctx context.Context) (*Recorded, error) {
-	read, done, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
+	there, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil // it has no such branch
 	}
 	if err != nil {
 		return r, err
 	}
-	defer done()
+	defer there.Close()
+	read := RecordReader(ctx, there.Source, r.Run.BranchName, r.Run.IssueNumber)
 	data, err := read(phases.RecordFile(r.Run.IssueNumber))
 	if err != nil {
 		return r, nil
