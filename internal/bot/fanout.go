@@ -85,7 +85,7 @@ func (f *folding) pushed() bool { return f.w.Push && f.w.Git().Repo != nil }
 // list gives the refs that machines have pushed, by their parts.
 func (f *folding) list(ctx context.Context) (of map[string]git.Ref, err error) {
 	refs := phases.PartRefs(f.w.Issue.ID) // they begin with it
-	out, err := f.w.Git().Exchange(ctx, []string{"ls-remote", "--refs"}, git.RefsBeginning([]string{refs})...)
+	out, err := f.w.Git().Exchange(ctx, []string{"ls-remote", "--refs"}, refs+"*")
 	if err != nil {
 		return nil, fmt.Errorf("list what other machines have done: %w", err)
 	}

@@ -130,51 +130,38 @@ func (r *Repo) follow(ctx context.Context, other, where string) error {
 	if other == "" || other == r.tip {
 		return nil
 	}
-	if r.tip == "" {
-		r.tip = other
-		return nil
+	ahead, err := r.leads(ctx, other, r.tip)
+	behind := false
+	if !ahead && err == nil {
+		kept, wrong := r.shelfOf(ctx, other)
+		behind, err = r.containsAll(ctx, r.tip, other, kept)
+		err = errors.Join(err, wrong)
 	}
-	ahead, err := r.contains(ctx, other, r.tip)
-	if err != nil {
+	if !ahead && !behind && err == nil && other == r.checkoutTip && other != r.remoteTip { // it was checked out when it was made one commit
+		behind, err = r.leads(ctx, r.tip, other)
+	}
+	switch {
+	case err != nil || behind:
 		return err
-	}
-	if ahead {
-		r.tip = other
-		return nil
-	}
-	kept, err := r.shelfOf(ctx, other)
-	if err != nil {
-		return err
-	}
-	behind, err := r.containsAll(ctx, r.tip, other, kept)
-	if err != nil || behind {
-		return err
-	}
-	squashed := false
-	if kept != "" && kept != other {
-		squashed, err = r.contains(ctx, kept, r.tip)
-	}
-	if err != nil {
-		return err
-	}
-	if squashed {
-		r.tip = other
-		return nil
-	}
-	if other == r.checkoutTip && other != r.remoteTip { // it was checked out when it was made one commit
-		if kept, err = r.shelfOf(ctx, r.tip); err == nil && kept != "" {
-			behind, err = r.contains(ctx, kept, other)
-		}
-		if err != nil || behind {
-			return err
-		}
-	}
-	if r.opt.TakeOther {
+	case !ahead && !r.opt.TakeOther:
+		return r.moved(other, where, metadata.Because("moved_apart"))
+	case !ahead:
 		r.warn("commit %s was given up for %s, which is on %s", r.tip, short(other), where)
-		r.tip = other
-		return nil
 	}
-	return r.moved(other, where, metadata.Because("moved_apart"))
+	r.tip = other
+	return nil
+}
+
+// leads reports whether a commit, or its record where that was taken off it, has an older one in its history; "" is in each.
+func (r *Repo) leads(ctx context.Context, commit, older string) (bool, error) {
+	if is, err := r.containsAll(ctx, commit, older); is || err != nil {
+		return is, err
+	}
+	kept, err := r.shelfOf(ctx, commit)
+	if kept == "" || err != nil {
+		return false, err
+	}
+	return r.contains(ctx, kept, older)
 }
 
 // containsAll reports whether a commit has some older ones in its history; "" is none.

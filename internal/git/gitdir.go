@@ -147,14 +147,6 @@ func ParseRefs(out []byte) (all []Ref) {
 	return all
 }
 
-// RefsBeginning gives the patterns by which ls-remote lists refs that begin in these ways.
-func RefsBeginning(prefixes []string) (patterns []string) {
-	for _, p := range prefixes {
-		patterns = append(patterns, p+"*")
-	}
-	return patterns
-}
-
 // refsFetched are the arguments that fetch branches of origin to where a clone has them, and all else to the same name.
 func refsFetched(all []Ref) (args []string) {
 	for _, r := range all {

@@ -39,7 +39,11 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	if err := s.apartIn(dir); err != nil {
 		return nil, err
 	}
-	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, RefsBeginning(within)...)...)
+	list := []string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}
+	for _, begins := range within {
+		list = append(list, begins+"*")
+	}
+	out, err := v.talk(ctx, list...)
 	if chosen := choose(ParseRefs(out)); err == nil && len(chosen) > 0 {
 		err = v.fetch(ctx, refsFetched(chosen)...)
 	}
