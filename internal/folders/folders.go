@@ -245,30 +245,22 @@ func Walk(root *os.Root, name string, visit fs.WalkDirFunc) error {
 }
 
 func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) error {
-	if err := visit(name, entry, nil); err != nil || !entry.IsDir() {
-		if entry.IsDir() && errors.Is(err, fs.SkipDir) {
-			return nil
+	err := visit(name, entry, nil)
+	if err == nil && entry.IsDir() {
+		entries, wrong := List(root, name)
+		if wrong != nil {
+			err = visit(name, entry, wrong)
 		}
-		return err
-	}
-	entries, err := List(root, name)
-	if err != nil {
-		if err = visit(name, entry, err); err != nil {
-			if errors.Is(err, fs.SkipDir) {
-				return nil
+		for _, e := range entries {
+			if err == nil {
+				err = walk(root, path.Join(name, e.Name()), e, visit)
 			}
-			return err
 		}
 	}
-	for _, e := range entries {
-		if err := walk(root, path.Join(name, e.Name()), e, visit); err != nil {
-			if errors.Is(err, fs.SkipDir) {
-				return nil // a file has the rest of its folder left out
-			}
-			return err
-		}
+	if entry.IsDir() && errors.Is(err, fs.SkipDir) { // a file has the rest of its folder left out
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Held says who holds the folder of a run.
