@@ -58,11 +58,6 @@ func (r *Repo) reads() reader { return r.gitCall }
 
 // readAt reads a file at a commit, a full hash. The error wraps fs.ErrNotExist when either is missing.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {
-	if isHash(commit) {
-		if data, err := r.reads().file(ctx, commit, path); !errors.Is(err, fs.ErrNotExist) || !r.src.Shallow || r.remote == nil {
-			return data, err
-		}
-	}
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
@@ -85,18 +80,13 @@ func (r *Repo) line(to *remote) line {
 	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}
 }
 
-// talk runs a command that reaches the remote.
-func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
+// Exchange runs a command, such as push with its flags, against the remote; the refs it is about follow the address.
+func (r *Repo) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
 	if err := r.restoreConfig(); err != nil {
 		return nil, err
 	}
-	return r.line(r.remote).do(ctx, call{Dir: r.dir, Env: r.place(nil), Args: args})
-}
-
-// Exchange runs a command, such as push with its flags, against the remote; the refs it is about follow the address.
-func (r *Repo) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
 	address := map[bool]string{true: r.remote.push, false: r.remote.fetch}[command[0] == "push"]
-	return r.talk(ctx, append(append(command, "--end-of-options", address), what...)...)
+	return r.line(r.remote).do(ctx, call{Dir: r.dir, Env: r.place(nil), Args: slices.Concat(command, []string{"--end-of-options", address}, what)})
 }
 
 // fetchRef fetches a ref or commit of the remote to a ref of the run, and gives the commit. Flags are of git fetch.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -19,39 +18,44 @@ const maxDiff = 8 << 20
 
 // Diff returns how the commit of a stage (nil: the tip) differs from another, without the state folder and what is or
 // lies under exclude. The text is cut at 8 MB, and says so; counts are whole. The tree, which may change, is not read.
-func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, metadata.Diff, error) {
-	if len(s.changes()) == 0 {
-		return r.diffFrom(ctx, nil, from, r.tip, append(slices.Clip(exclude), r.opt.State))
+func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (text string, stat metadata.Diff, err error) {
+	var env []string
+	with := r.tip
+	if len(s.changes()) > 0 {
+		env, with = []string{"GIT_INDEX_FILE=" + r.staged.Index()}, "--cached"
 	}
-	return r.diffFrom(ctx, []string{"GIT_INDEX_FILE=" + r.staged.Index()}, from, "--cached", append(slices.Clip(exclude), r.opt.State))
+	exclude = append(slices.Clip(exclude), r.opt.State)
+	if stat, err = r.count(ctx, env, from, with, exclude); err != nil {
+		return "", stat, err
+	}
+	out, err := r.gitCall(ctx, call{Env: env, Args: comparing([]string{"diff", "--patch"}, []string{from, with}, exclude), Limit: maxDiff + 1})
+	if text = string(out); len(out) > maxDiff {
+		text = text[:strings.LastIndexByte(text[:maxDiff], '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
+	}
+	return text, stat, err
 }
 
 // Between counts how one commit differs from another, without paths that are or lie under exclude.
 func (r *Repo) Between(ctx context.Context, from, to string, exclude ...string) (metadata.Diff, error) {
-	_, stat, err := r.diffFrom(ctx, nil, from, to, exclude)
-	return stat, err
+	return r.count(ctx, nil, from, to, exclude)
 }
 
-// diffFrom compares a commit with another one, or with the index that env names.
-func (r *Repo) diffFrom(ctx context.Context, env []string, from, with string, exclude []string) (text string, stat metadata.Diff, err error) {
+// count compares a commit with another one, or with the index that env names.
+func (r *Repo) count(ctx context.Context, env []string, from, with string, exclude []string) (stat metadata.Diff, err error) {
 	defer wrap(&err, "compare with %s", short(from))
 	if err := r.need(ctx, from); err != nil {
-		return "", stat, err
+		return stat, err
 	}
-	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
-	for _, p := range exclude {
-		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
-	}
-	out, err := r.gitCall(ctx, call{Env: env, Args: args, Limit: maxDiff + 1})
+	out, err := r.gitCall(ctx, call{Env: env, Args: comparing([]string{"diff", "--numstat", "-z"}, []string{from, with}, exclude)})
 	if err != nil {
-		return "", stat, err
+		return stat, err
 	}
-	files, added, deleted, rest := parseStat(out)
-	text, stat = string(rest), metadata.Diff{Files: files, Lines: added + deleted, Added: added, Deleted: deleted}
-	if len(out) > maxDiff {
-		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
+	all, err := parseCounts(out)
+	for _, c := range all {
+		stat.Files, stat.Added, stat.Deleted = stat.Files+1, stat.Added+c.Added, stat.Deleted+c.Deleted
 	}
-	return text, stat, nil
+	stat.Lines = stat.Added + stat.Deleted
+	return stat, err
 }
 
 // ErrTooLarge is returned when a patch does not fit.
@@ -142,19 +146,13 @@ func diffArgs() []string {
 	return []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none"}
 }
 
-// parseStat takes the counts that --numstat puts before a patch. Binary files have no lines.
-func parseStat(out []byte) (files, added, deleted int, text []byte) {
-	for len(out) > 0 && out[0] != '\n' {
-		line, rest, _ := bytes.Cut(out, []byte("\n"))
-		f := strings.SplitN(string(line), "\t", 3)
-		if len(f) < 3 {
-			break
-		}
-		more, _ := strconv.Atoi(f[0]) // "-" for a binary file
-		less, _ := strconv.Atoi(f[1])
-		files, added, deleted, out = files+1, added+more, deleted+less, rest
+// comparing gives the arguments by which a command of git, with flags of its own, compares commits besides some paths.
+func comparing(command, commits, exclude []string) []string {
+	args := slices.Concat(command[:1], diffArgs()[1:], command[1:], []string{"--find-renames"}, commits, []string{"--", "."})
+	for _, p := range exclude {
+		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	return files, added, deleted, bytes.TrimPrefix(out, []byte("\n"))
+	return args
 }
 
 // sortChanges says what an index has to do to show the changes, without repositories, pipes and devices.

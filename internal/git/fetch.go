@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 )
 
 // mostFetched is how many bytes FetchFiles takes.
@@ -39,27 +38,11 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 	if err != nil {
 		return "", nil, err
 	}
-	all, err := s.offline().below(ctx, commit, folder)
-	var blobs []string
-	for p, e := range all {
-		if !strings.HasPrefix(e.Mode, "100") {
+	files, err = s.filesBelow(ctx, commit, folder, mostFetched)
+	for p, data := range files {
+		if data == nil {
 			return "", nil, fmt.Errorf("%q is a link or a submodule: nothing is taken from a folder that has one", p)
 		}
-		blobs = append(blobs, e.ID)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	sizes, err := s.offline().sizes(ctx, blobs)
-	sum := 0
-	for _, size := range sizes {
-		sum += size
-	}
-	if sum > mostFetched {
-		err = fmt.Errorf("its files have more than %d bytes together", mostFetched)
-	}
-	if err == nil {
-		files, err = s.filesBelow(ctx, commit, folder)
 	}
 	return commit, files, err
 }

@@ -191,9 +191,9 @@ func (r *Repo) checkoutBranch(ctx context.Context) (commit string, err error) {
 	for _, p := range folders.Parents(r.opt.Branch) {
 		names = append(names, "refs/heads/"+p)
 	}
-	listed, err := r.src.refs(ctx, names...)
+	listed, err := r.src.Refs(ctx, names...)
 	if err != nil {
-		return "", fmt.Errorf("look for branch %s: %w", r.opt.Branch, err)
+		return "", err
 	}
 	for _, one := range listed {
 		if one.Name == r.ref {

@@ -266,9 +266,9 @@ type Record struct {
 // folder, "" for refs of another kind. Three commands of git read all whose folder is at the tip, or was taken off there
 // and is in the commit before; each that has gone on since needs more.
 func (s *Source) Records(ctx context.Context, within []string, file string, folderOf func(ref string) string) (all []Record, err error) {
-	listed, err := s.refs(ctx, append(within, KeptRefs)...)
+	listed, err := s.Refs(ctx, append(within, KeptRefs)...)
 	if err != nil {
-		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+		return nil, err
 	}
 	kept, names := map[string]string{}, []string(nil)
 	for _, ref := range listed {

@@ -118,7 +118,7 @@ func everything(t *testing.T, r *Repo, base string) {
 	must(t, err)
 	_, err = r.src.ReadFile(ctx, branch, "a.txt")
 	must(t, err)
-	_, err = r.src.BranchesIn(ctx, "refs/heads/", "reprise")
+	_, err = r.src.Refs(ctx, "refs/heads/reprise")
 	must(t, err)
 }
 

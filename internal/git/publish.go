@@ -231,14 +231,14 @@ func pause(ctx context.Context, try int) error {
 
 // pushOnce pushes the tip, and before it what Git LFS keeps of it.
 func (r *Repo) pushOnce(ctx context.Context) *PushError {
-	refs, err := r.pushRefs(ctx)
+	flags, what, err := r.pushRefs(ctx)
 	if err == nil {
 		err = r.uploadLarge(ctx)
 	}
 	if err != nil {
 		return r.notPushed("", err)
 	}
-	out, err := r.talk(ctx, append(append(PushArgs(), "--porcelain"), refs...)...)
+	out, err := r.Exchange(ctx, flags, what...)
 	if err == nil {
 		return nil
 	}
@@ -256,24 +256,25 @@ func (r *Repo) pushOnce(ctx context.Context) *PushError {
 	return said
 }
 
-// pushRefs end the arguments of a push of the tip. Where it puts the state folder back, the kept record moves at the
+// pushRefs are how the tip is pushed, and to which refs. Where it puts the state folder back, the kept record moves at the
 // same moment: else somebody could go on beside the branch, and nobody would see that.
-func (r *Repo) pushRefs(ctx context.Context) ([]string, error) {
-	to := []string{"--end-of-options", r.remote.push, r.tip + ":" + r.ref}
+func (r *Repo) pushRefs(ctx context.Context) (flags, what []string, err error) {
+	to, was := r.ref, r.remoteTip // in the history of the tip: the lease is for a branch that somebody has deleted
 	if r.opt.Own != "" {
-		to[2] = r.tip + ":" + r.opt.Own
-		to = append([]string{"--force-with-lease=" + r.opt.Own + ":" + r.ownTip}, to...)
-	} else if r.remoteTip != "" { // which is in the history of the tip: this is for a branch that somebody has deleted
-		to = append([]string{"--force-with-lease=" + r.ref + ":" + r.remoteTip}, to...)
+		to, was = r.opt.Own, r.ownTip
 	}
-	if r.opt.Own != "" || r.remoteTip == "" || r.opt.Keep == "" || r.shelf != "" {
-		return to, nil
+	flags, what = append(PushArgs(), "--porcelain"), []string{r.tip + ":" + to}
+	if was != "" || r.opt.Own != "" {
+		flags = append(flags, "--force-with-lease="+to+":"+was)
 	}
-	kept, err := r.shelfOf(ctx, r.remoteTip)
-	if kept != "" && kept != r.remoteTip {
-		to = append([]string{"--atomic"}, append(to, r.tip+":"+r.keepRef())...)
+	if r.opt.Own != "" || was == "" || r.opt.Keep == "" || r.shelf != "" {
+		return flags, what, nil
 	}
-	return to, err
+	kept, err := r.shelfOf(ctx, was)
+	if kept != "" && kept != was {
+		flags, what = append(flags, "--atomic"), append(what, r.tip+":"+r.keepRef())
+	}
+	return flags, what, err
 }
 
 // inTheWay is how git names a branch that keeps another from being made.

@@ -34,31 +34,18 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 
 // Has reports whether the user has a branch.
 func (s *Source) Has(ctx context.Context, branch string) (bool, error) {
-	all, err := s.refs(ctx, "refs/heads/"+branch)
-	return slices.ContainsFunc(all, func(r Ref) bool { return r.Name == "refs/heads/"+branch }), err
+	commit, err := s.kept(ctx, "refs/heads/"+branch)
+	return commit != "", err
 }
 
-// BranchesIn lists the branches named prefix or under it in a folder of refs, such as "refs/remotes/origin/", by name:
-// "reprise" lists reprise/issue-1, but "reprise/issue-1" does not list reprise/issue-10.
-func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Ref, err error) {
-	prefix = strings.TrimSuffix(prefix, "/")
-	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
-		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
-	}
-	listed, err := s.refs(ctx, strings.TrimSuffix(folder+prefix, "/"))
+// Refs gives the refs that have one of these full names or lie below it, by name: "refs/heads/reprise/issue-1" is not above
+// reprise/issue-10.
+func (s *Source) Refs(ctx context.Context, names ...string) ([]Ref, error) {
+	out, err := s.inspect(ctx, append([]string{"for-each-ref", refFormat}, names...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
-	for _, b := range listed {
-		all = append(all, Ref{Name: strings.TrimPrefix(b.Name, folder), Commit: b.Commit})
-	}
-	return all, nil
-}
-
-// refs gives the refs that have one of these names or lie below it.
-func (s *Source) refs(ctx context.Context, names ...string) ([]Ref, error) {
-	out, err := s.inspect(ctx, append([]string{"for-each-ref", refFormat}, names...)...)
-	return ParseRefs(out), err
+	return ParseRefs(out), nil
 }
 
 // Shelf gives the commit with a folder of a branch (as in ReadFile): its tip or, if it was taken off that, the one
@@ -146,7 +133,7 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.filesBelow(ctx, commit, dir)
+	files, err := s.filesBelow(ctx, commit, dir, 0)
 	all := fstest.MapFS{}
 	for p, data := range files {
 		name := strings.TrimPrefix(p, dir+"/")
@@ -163,17 +150,25 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	return all, nil
 }
 
-// filesBelow reads the regular files of a folder as a commit has it; links are nil.
-func (s *Source) filesBelow(ctx context.Context, commit, dir string) (map[string][]byte, error) {
+// filesBelow reads the regular files of a folder as a commit has it, of at most so many bytes together; 0: of any size.
+// Links and submodules are nil.
+func (s *Source) filesBelow(ctx context.Context, commit, dir string, most int) (map[string][]byte, error) {
 	found, err := s.reads().below(ctx, commit, dir)
 	var names, blobs []string
 	files := map[string][]byte{}
 	for p, e := range found {
-		switch {
-		case strings.HasPrefix(e.Mode, "100"):
+		if files[p] = nil; strings.HasPrefix(e.Mode, "100") {
 			names, blobs = append(names, p), append(blobs, e.ID)
-		case strings.HasPrefix(e.Mode, "120"):
-			files[p] = nil
+		}
+	}
+	if err == nil && most > 0 {
+		var sizes []int
+		sizes, err = s.reads().sizes(ctx, blobs)
+		for _, size := range sizes {
+			most -= size
+		}
+		if most < 0 {
+			err = errors.Join(err, errors.New("its files are too large together"))
 		}
 	}
 	if err != nil {
@@ -217,9 +212,17 @@ type ChangedFile struct {
 }
 
 // Changed counts what Difference shows.
-func (s *Source) Changed(ctx context.Context, from, ref string, exclude ...string) (all []ChangedFile, err error) {
+func (s *Source) Changed(ctx context.Context, from, ref string, exclude ...string) ([]ChangedFile, error) {
 	out, err := s.compare(ctx, from, ref, []string{"diff", "--numstat", "-z"}, exclude)
-	for rest := string(out); err == nil && rest != ""; {
+	if err != nil {
+		return nil, err
+	}
+	return parseCounts(out)
+}
+
+// parseCounts reads what --numstat prints with -z.
+func parseCounts(out []byte) (all []ChangedFile, err error) {
+	for rest := string(out); rest != ""; {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\x00")
 		f := strings.SplitN(line, "\t", 3)
@@ -235,7 +238,7 @@ func (s *Source) Changed(ctx context.Context, from, ref string, exclude ...strin
 		c.Deleted, _ = strconv.Atoi(f[1])
 		all = append(all, c)
 	}
-	return all, err
+	return all, nil
 }
 
 // compare has git print patches of what is in ref and not in the commit from.
@@ -247,11 +250,7 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 			return nil, err
 		}
 	}
-	args = slices.Concat(args[:1], diffArgs()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
-	for _, p := range exclude {
-		args = append(args, ":(top,exclude,literal)"+p)
-	}
-	return s.reads()(ctx, call{Args: args, Limit: mostPatch + 1})
+	return s.reads()(ctx, call{Args: comparing(args, []string{strings.Join(commits, "..")}, exclude), Limit: mostPatch + 1})
 }
 
 // Submodules lists the paths of submodules in the commit that is checked out.

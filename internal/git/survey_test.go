@@ -53,11 +53,11 @@ func TestSurvey(t *testing.T) {
 			if diff := cmp.Diff(want, listed); diff != "" {
 				t.Errorf("to choose from (-want +got):\n%s", diff)
 			}
-			there, err := v.BranchesIn(t.Context(), "refs/remotes/origin/", "reprise")
-			if diff := cmp.Diff([]Ref{{Name: "reprise/issue-8", Commit: theirs}}, there); err != nil || diff != "" {
+			there, err := v.Refs(t.Context(), "refs/remotes/origin/reprise")
+			if diff := cmp.Diff([]Ref{{Name: "refs/remotes/origin/reprise/issue-8", Commit: theirs}}, there); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			kept, err := v.BranchesIn(t.Context(), KeptRefs, "")
+			kept, err := v.Refs(t.Context(), KeptRefs)
 			if err != nil || len(kept) != 1 {
 				t.Errorf("records: %v, %v", kept, err)
 			}

@@ -163,7 +163,7 @@ func TestTokenOfASurvey(t *testing.T) {
 	v, err := NewSurvey(t.Context(), src, filepath.Join(realTemp(t), "origin"), give, []string{"refs/heads/reprise/"}, func(all []Ref) []Ref { return all })
 	must(t, err)
 	defer v.Close()
-	if all, err := v.BranchesIn(t.Context(), "refs/remotes/origin/", "reprise"); err != nil || len(all) != 1 {
+	if all, err := v.Refs(t.Context(), "refs/remotes/origin/reprise"); err != nil || len(all) != 1 {
 		t.Errorf("fetched %v, %v", all, err)
 	}
 	tree := sh(t, bare, "rev-parse", "HEAD^{tree}")

@@ -181,9 +181,9 @@ func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) err
 // RunIDs lists the issues that have a branch named prefix and id in a folder of refs, in the order of the names.
 func RunIDs(ctx context.Context, src *git.Source, in, prefix string) (ids []string, err error) {
 	folder, _ := path.Split(prefix) // a prefix may end within a name, which git lists no branches by
-	branches, err := src.BranchesIn(ctx, in, folder)
+	branches, err := src.Refs(ctx, in+folder)
 	for _, b := range branches {
-		if id, ok := strings.CutPrefix(b.Name, prefix); ok && metadata.CheckID(id) == nil {
+		if id, ok := strings.CutPrefix(b.Name, in+prefix); ok && metadata.CheckID(id) == nil {
 			ids = append(ids, id)
 		}
 	}
