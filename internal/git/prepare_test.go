@@ -136,19 +136,9 @@ func TestScratchIsMadeAnew(t *testing.T) {
 	r := openRun(t, user)
 	commit(t, r, "{1}")
 	dir := r.Tree() + "/.git"
-	listing := func() string {
-		var out []string
-		must(t, filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && d.Name() != "index" {
-				out = append(out, strings.TrimPrefix(p, dir)+": "+read(t, p))
-			}
-			return err
-		}))
-		return strings.Join(out, "\n")
-	}
 	_, err := r.Prepare(t.Context(), guard(""))
 	must(t, err)
-	fresh := listing()
+	fresh := laidOut(t, dir)
 	elsewhere := realTemp(t)
 	for name, plant := range map[string]func(){
 		"hooks":      func() { write(t, dir+"/hooks/pre-commit", "#!/bin/sh\n") },
@@ -162,6 +152,11 @@ func TestScratchIsMadeAnew(t *testing.T) {
 		"a link":     func() { must(t, os.RemoveAll(dir)); symlink(t, elsewhere, dir) },
 		"nothing":    func() { must(t, os.RemoveAll(dir)) },
 		"half made":  func() { symlink(t, elsewhere, r.opt.Root+"/scratch") },
+		"an object":  func() { write(t, dir+"/objects/aa/bb", "x") },
+		"a pipe":     func() { must(t, errors.Join(os.Remove(dir+"/HEAD"), syscall.Mkfifo(dir+"/HEAD", 0o644))) },
+		"a folder":   func() { must(t, errors.Join(os.Remove(dir+"/HEAD"), os.Mkdir(dir+"/HEAD", 0o755))) },
+		"closed":     func() { must(t, os.Chmod(dir+"/refs", 0)) },
+		"killed":     func() { write(t, r.opt.Root+"/scratch/half", "x") },
 	} {
 		plant()
 		if got := changed(t, r); got != nil {
@@ -169,8 +164,11 @@ func TestScratchIsMadeAnew(t *testing.T) {
 		}
 		_, err := r.Prepare(t.Context(), guard(""))
 		must(t, err)
-		if diff := cmp.Diff(fresh, listing()); diff != "" {
+		if diff := cmp.Diff(fresh, laidOut(t, dir)); diff != "" {
 			t.Errorf("%s (-fresh +now):\n%s", name, diff)
+		}
+		if _, err := os.Lstat(r.opt.Root + "/scratch"); err == nil {
+			t.Errorf("%s: something is left beside the tree", name)
 		}
 	}
 	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
@@ -195,51 +193,6 @@ func TestPipesOfRules(t *testing.T) {
 	}
 	commit(t, r, "{2}", "a.txt")
 	clean(t, r)
-}
-
-// TestScratchIsLikeAFreshOne changes the .git of the work tree as an agent could, and
-// compares it after the next call's preparation with one that was made as a whole.
-func TestScratchIsLikeAFreshOne(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
-	r := openRun(t, user)
-	commit(t, r, "{1}")
-	must(t, r.buildScratch("tree", r.home("index"), r.tip))
-	dir := r.Tree() + "/.git"
-	want := laidOut(t, dir)
-	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
-	write(t, elsewhere, "elsewhere\n")
-	for name, change := range map[string]func(){
-		"nothing":                 func() {},
-		"a file has another text": func() { write(t, dir+"/config", "[core]\n\tfsmonitor = evil\n") },
-		"a file more":             func() { write(t, dir+"/info/exclude", "*\n") },
-		"an object":               func() { write(t, dir+"/objects/aa/bb", "x") },
-		"a pipe": func() {
-			must(t, os.Remove(dir+"/HEAD"))
-			must(t, syscall.Mkfifo(dir+"/HEAD", 0o644))
-		},
-		"a folder in place of a file": func() {
-			must(t, os.Remove(dir+"/HEAD"))
-			must(t, os.Mkdir(dir+"/HEAD", 0o755))
-		},
-		"a folder closed":            func() { must(t, os.Chmod(dir+"/refs", 0)) },
-		"all of it gone":             func() { must(t, os.RemoveAll(dir)) },
-		"a link in place of all":     func() { must(t, os.RemoveAll(dir)); must(t, os.Symlink(filepath.Dir(elsewhere), dir)) },
-		"a file in place of all":     func() { must(t, os.RemoveAll(dir)); write(t, dir, "gitdir: /\n") },
-		"what a killed one had made": func() { write(t, r.opt.Root+"/scratch/half", "x") },
-	} {
-		change()
-		must(t, r.buildScratch("tree", r.home("index"), r.tip))
-		if got := laidOut(t, dir); got != want {
-			t.Errorf("%s: it holds\n%s\nwant\n%s", name, got, want)
-		}
-		if _, err := os.Lstat(r.opt.Root + "/scratch"); err == nil {
-			t.Errorf("%s: something is left beside the tree", name)
-		}
-	}
-	if read(t, elsewhere) == "" {
-		t.Error("the file elsewhere was written")
-	}
 }
 
 // laidOut says all of a folder: its names, rights and texts.
