@@ -36,7 +36,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 		err = r.leadOn(ctx, &rev)
 	}
 	if err == nil {
-		err = r.keepLarge(c.Stage.large())
+		err = r.keepLarge(ctx, c.Stage.changes())
 	}
 	if err == nil {
 		err = r.staged.Release(blobsOf(rev.ops))
@@ -150,10 +150,7 @@ func (r *Repo) Stage(ctx context.Context, paths []string) (_ *Stage, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if s.ops, err = r.stageCode(ctx, code); err != nil {
-		return nil, err
-	}
-	s.pointers, err = r.stagedPointers(ctx, s.ops)
+	s.ops, err = r.stageCode(ctx, code)
 	return s, err
 }
 
@@ -176,7 +173,11 @@ func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) e
 	if err != nil {
 		return err
 	}
-	return r.eachLarge(s.large(), f)
+	return r.eachLarge(ctx, s.changes(), func(p pointer, data []byte) error {
+		one := stagedOf(p.op)
+		one.Data = data
+		return f(one)
+	})
 }
 
 // MoveTo makes the work tree equal to a commit, then the tip. Uncommitted work is lost, but for ignored files.
@@ -197,7 +198,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 	if len(ops) == 0 {
 		return "", nil
 	}
-	if err := errors.Join(r.keepLarge(s.large()), r.staged.Release(blobsOf(ops))); err != nil {
+	if err := errors.Join(r.keepLarge(ctx, s.changes()), r.staged.Release(blobsOf(ops))); err != nil {
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
@@ -236,9 +237,8 @@ type Commit struct {
 type Stage struct {
 	Paths []string // whose changes it has
 
-	tip      string // that it leads on from
-	ops      []op
-	pointers []pointer // of Git LFS, among ops
+	tip string // that it leads on from
+	ops []op
 }
 
 func (s *Stage) changes() []op {
@@ -246,13 +246,6 @@ func (s *Stage) changes() []op {
 		return nil
 	}
 	return slices.Clone(s.ops)
-}
-
-func (s *Stage) large() []pointer {
-	if s == nil {
-		return nil
-	}
-	return s.pointers
 }
 
 // Staged is one path as it is about to be committed.

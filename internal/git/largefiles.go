@@ -156,14 +156,6 @@ func named(paths []string, one, all string) string {
 	return names + " " + all
 }
 
-func (r *Repo) stagedPointers(ctx context.Context, ops []op) ([]pointer, error) {
-	r.largeUsed = r.largeUsed || slices.ContainsFunc(ops, func(o op) bool { return path.Base(o.path) == ".gitattributes" })
-	if !r.inLFS() {
-		return nil, nil
-	}
-	return r.pointersAmong(ctx, ops)
-}
-
 func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer, err error) {
 	ops = slices.DeleteFunc(slices.Clone(ops), func(o op) bool { return o.kind != 'M' || o.inline })
 	sizes, err := r.reads().sizes(ctx, blobsOf(ops))
@@ -186,43 +178,42 @@ func (r *Repo) pointersAmong(ctx context.Context, ops []op) (pointers []pointer,
 	return pointers, err
 }
 
-// newLarge are the pointers to what the user's repository lacks: made of files in the tree, it lies in the store.
-func (r *Repo) newLarge(pointers []pointer) []pointer {
-	return slices.DeleteFunc(slices.Clone(pointers), func(p pointer) bool {
+// newLarge gives the pointers among ops to what the user's repository lacks: made of files in the tree, it lies in the store.
+func (r *Repo) newLarge(ctx context.Context, ops []op) ([]pointer, error) {
+	r.largeUsed = r.largeUsed || slices.ContainsFunc(ops, func(o op) bool { return path.Base(o.path) == ".gitattributes" })
+	if !r.inLFS() {
+		return nil, nil
+	}
+	all, err := r.pointersAmong(ctx, ops)
+	return slices.DeleteFunc(all, func(p pointer) bool {
 		return p.in(r.src.lfs.Storage) || !p.in(r.lfsDir("store"))
-	})
+	}), err
 }
 
-// eachLarge gives what new pointers stand for to f: that is what is uploaded.
-func (r *Repo) eachLarge(pointers []pointer, f func(Staged) error) error {
-	for _, p := range r.newLarge(pointers) {
-		s := stagedOf(p.op)
-		var err error
-		if s.Data, err = p.read(r.lfsDir("store")); err == nil {
-			err = f(s)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keepLarge gives the user's repository what pointers stand for before a commit names it; not after a dry run.
-func (r *Repo) keepLarge(pointers []pointer) error {
-	for _, p := range r.newLarge(pointers) {
-		if r.opt.DryRun {
-			break
-		}
-		data, err := p.read(r.lfsDir("store"))
+// eachLarge gives f what new pointers among ops stand for: that is what is uploaded.
+func (r *Repo) eachLarge(ctx context.Context, ops []op, f func(p pointer, data []byte) error) error {
+	all, err := r.newLarge(ctx, ops)
+	for _, p := range all {
+		var data []byte
 		if err == nil {
-			err = folders.PutFile(largeFile(r.src.lfs.Storage, p.oid), data)
+			data, err = p.read(r.lfsDir("store"))
 		}
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", p.path, err)
+		if err == nil {
+			err = f(p, data)
 		}
 	}
-	return nil
+	return err
+}
+
+// keepLarge gives the user's repository what pointers among ops stand for before a commit names it; not after a dry run.
+func (r *Repo) keepLarge(ctx context.Context, ops []op) error {
+	if r.opt.DryRun {
+		return nil
+	}
+	return r.eachLarge(ctx, ops, func(p pointer, data []byte) (err error) {
+		defer wrap(&err, "keep %s", p.path)
+		return folders.PutFile(largeFile(r.src.lfs.Storage, p.oid), data)
+	})
 }
 
 // fetchLarge has git-lfs fetch what a commit lacks here into the user's repository; else files stay pointers.

@@ -80,10 +80,6 @@ func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string
 	if err == nil {
 		err = r.writeOut(ctx, env, ops)
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.pointers, err = r.stagedPointers(ctx, ops)
 	return s, err
 }
 
