@@ -78,11 +78,8 @@ func (r *Repo) fetchFirst(ctx context.Context, base string, missing error) (err 
 
 // readLocal reads the run's ref. Only this package writes it, as a plain file.
 func (r *Repo) readLocal() (string, error) {
-	text, err := os.ReadFile(r.home(r.ref))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	return strings.TrimSpace(string(text)), nil
+	text, err := textOf(r.home(r.ref))
+	return strings.TrimSpace(text), err
 }
 
 // setLocal moves the run's ref to the tip. A run without a commit leaves no ref.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,16 +127,12 @@ const mostBehind = "500"
 
 // refetch fetches the branch anew if it was cut at a merge: git, told to leave out what was merged, cuts all parents.
 func (r *Repo) refetch(ctx context.Context, into string) error {
-	shallow := filepath.Join(r.src.CommonDir, "shallow")
-	before, err := os.ReadFile(shallow)
-	cut, none := os.ReadFile(r.home("shallow"))
-	if errors.Is(none, fs.ErrNotExist) {
-		return nil // the user's was cut, and this is not
-	}
-	if err := errors.Join(err, none); err != nil {
+	before, err := textOf(filepath.Join(r.src.CommonDir, "shallow"))
+	cut, wrong := textOf(r.home("shallow"))
+	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
-	news := slices.DeleteFunc(strings.Fields(string(cut)), func(commit string) bool { return strings.Contains(string(before), commit) })
+	news := slices.DeleteFunc(strings.Fields(cut), func(commit string) bool { return strings.Contains(before, commit) })
 	found, err := reader(r.offline).objects(ctx, news...)
 	if err != nil || !slices.ContainsFunc(found, func(o object) bool {
 		head, _, _ := strings.Cut(string(o.Data), "\n\n")
@@ -145,7 +140,7 @@ func (r *Repo) refetch(ctx context.Context, into string) error {
 	}) {
 		return err
 	}
-	if err := folders.PutFile(r.home("shallow"), before); err != nil {
+	if err := folders.PutFile(r.home("shallow"), []byte(before)); err != nil {
 		return err
 	}
 	r.remoteTip, err = r.fetchRef(ctx, r.ref, into, "--refetch", "--depth="+mostBehind)

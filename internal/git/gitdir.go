@@ -64,17 +64,26 @@ func (r *Repo) prepare() error {
 func (r *Repo) prepareShallow() error {
 	var lines []string
 	for _, name := range []string{filepath.Join(r.src.CommonDir, "shallow"), r.home("shallow")} {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		text, err := textOf(name)
+		if err != nil {
 			return err
 		}
-		lines = append(lines, strings.Fields(string(text))...)
+		lines = append(lines, strings.Fields(text)...)
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	slices.Sort(lines)
 	return folders.PutFile(r.home("shallow"), []byte(strings.Join(slices.Compact(lines), "\n")+"\n"))
+}
+
+// textOf gives what a file holds; "" if there is none.
+func textOf(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return string(text), err
 }
 
 func (r *Repo) config() string { return r.src.basics() + r.converting() }
@@ -84,10 +93,7 @@ func (r *Repo) restoreConfig() error { return errors.Join(r.guardLFS(), guardDir
 
 // guardDir sees to it that git reads the given configuration in a directory and no other.
 func guardDir(dir, config string) error {
-	if err := os.Remove(filepath.Join(dir, "commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return folders.PutFile(filepath.Join(dir, "config"), []byte(config))
+	return errors.Join(os.RemoveAll(filepath.Join(dir, "commondir")), folders.PutFile(filepath.Join(dir, "config"), []byte(config)))
 }
 
 // sweep removes what a killed git command left behind. The run's lock is held, so nobody else is at work here.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
@@ -36,14 +35,14 @@ func (r *Repo) join(ctx context.Context) (bool, error) {
 
 // replay makes this process's commits again on top of the remote's, and says whether the remote had them all.
 func (r *Repo) replay(ctx context.Context) (bool, error) {
-	out, err := r.git(ctx, "merge-base", r.tip, r.remoteTip)
-	if exitCode(err) == 1 {
+	base, err := r.reads().base(ctx, r.tip, r.remoteTip)
+	if err == nil && base == "" {
 		return false, r.moved(r.remoteTip, r.opt.Remote, metadata.Because("moved_unrelated"))
 	}
 	if err != nil {
 		return false, err
 	}
-	base, revs := strings.TrimSpace(string(out)), r.unpushed
+	revs := r.unpushed
 	if base == r.tip {
 		revs = nil
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,14 +71,11 @@ var errOldGit = errors.New("git 2.38 or newer is needed to merge: install it, or
 
 // mergeOf merges what another commit changed into a tip. Known is in both histories, which may be cut here.
 func mergeOf(ctx context.Context, git reader, tip, other, known string) (MergeResult, error) {
-	out, err := git.git(ctx, "merge-base", tip, other)
-	if exitCode(err) == 1 { // no commit that they have in common is here
-		out, err = []byte(known), nil
-	}
+	base, err := git.base(ctx, tip, other)
 	if err != nil {
 		return MergeResult{}, err
 	}
-	return mergeSince(ctx, git, tip, other, strings.TrimSpace(string(out)))
+	return mergeSince(ctx, git, tip, other, cmp.Or(base, known))
 }
 
 // mergeSince is mergeOf from a base that need not be in the history of either.

@@ -194,6 +194,15 @@ func (r reader) contains(ctx context.Context, tip, old string) (bool, error) {
 	return err == nil, err
 }
 
+// base gives a commit that two have in common; "" if none is here.
+func (r reader) base(ctx context.Context, one, other string) (string, error) {
+	out, err := r.git(ctx, "merge-base", one, other)
+	if exitCode(err) == 1 {
+		err = nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
 // differ gives what makes one commit, or tree, of another, in the order of the paths.
 func (r reader) differ(ctx context.Context, from, to string) ([]op, error) {
 	out, err := r.git(ctx, slices.Concat([]string{"diff-tree", "-r"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)

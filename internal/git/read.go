@@ -87,10 +87,9 @@ func (s *Source) Merged(ctx context.Context, branch string) bool {
 	if err != nil || branch == s.Branch {
 		return false
 	}
-	out, err := git.git(ctx, "merge-base", s.Head, tip)
-	base := strings.TrimSpace(string(out))
-	if err != nil || base == tip {
-		return err == nil
+	base, err := git.base(ctx, s.Head, tip)
+	if err != nil || base == "" || base == tip {
+		return base == tip
 	}
 	own, err1 := git.differ(ctx, base, tip)
 	lacks, err2 := git.differ(ctx, s.Head, tip)

@@ -197,11 +197,9 @@ func (s *Source) apartIn(dir string) error {
 		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
 		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + mergeAttributes + "\n",
 	}
-	cuts, err := os.ReadFile(filepath.Join(s.CommonDir, "shallow"))
-	if err == nil {
-		files["shallow"] = string(cuts)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	cuts, err := textOf(filepath.Join(s.CommonDir, "shallow"))
+	if cuts != "" {
+		files["shallow"] = cuts
 	}
 	for name, text := range files {
 		name = filepath.Join(dir, name)
