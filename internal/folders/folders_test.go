@@ -3,6 +3,7 @@ package folders
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -360,4 +361,29 @@ func opened(t *testing.T, dir string) *os.Root {
 	testenv.Must(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	return root
+}
+
+func TestAliases(t *testing.T) {
+	existing := []string{"README.md", "src/main.go", "src/util/a.go", "Doc/x.md", "caf\u00e9.md", "both", "Both", "Stra\u00dfe"}
+	for name, test := range map[string]struct {
+		added []string
+		gone  string
+		want  map[string]string
+	}{
+		"another case":           {[]string{"readme.MD"}, "", map[string]string{"readme.MD": "README.md"}},
+		"another folder":         {[]string{"SRC/new.go"}, "", map[string]string{"SRC/new.go": "src"}},
+		"a folder further in":    {[]string{"src/Util/b.go"}, "", map[string]string{"src/Util/b.go": "src/util"}},
+		"another accent":         {[]string{"cafe\u0301.md"}, "", map[string]string{"cafe\u0301.md": "caf\u00e9.md"}},
+		"the sign for Kelvin":    {[]string{"k.md", "\u212a.md"}, "", map[string]string{"\u212a.md": "k.md"}},
+		"two new ones":           {[]string{"A.go", "a.go"}, "", map[string]string{"a.go": "A.go"}},
+		"a file like a folder":   {[]string{"doc"}, "", map[string]string{"doc": "Doc"}},
+		"only the case changes":  {[]string{"readme.md"}, "README.md", map[string]string{}},
+		"a folder is renamed":    {[]string{"doc/x.md"}, "Doc/x.md", map[string]string{}},
+		"both are there already": {[]string{"Both/x"}, "", map[string]string{}},
+		"no alias":               {[]string{"src/new.go", "new/main.go"}, "", map[string]string{}},
+	} {
+		if got := Aliases(test.added, existing, map[string]bool{test.gone: true}); !maps.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
 }

@@ -192,7 +192,7 @@ func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
 	if err := errors.Join(err, wrong); err != nil {
 		return fmt.Errorf("list the files of the tip: %w", err)
 	}
-	names := slices.Collect(maps.Keys(state))
+	names, gone := slices.Collect(maps.Keys(state)), map[string]bool{}
 	var links []entry
 	for _, f := range files {
 		names = append(names, f.Path)
@@ -200,7 +200,19 @@ func (r *Repo) caseCollisions(ctx context.Context, changes []Change) error {
 			links = append(links, f)
 		}
 	}
-	aliases(changes, names)
+	var added []string
+	for _, c := range changes {
+		switch None {
+		case c.Type:
+			gone[c.Path] = true
+		case c.Was:
+			added = append(added, c.Path)
+		}
+	}
+	same := folders.Aliases(added, names, gone)
+	for i, c := range changes {
+		changes[i].Alias = same[c.Path]
+	}
 	return r.linkedFrom(ctx, changes, links)
 }
 
@@ -217,23 +229,6 @@ func (r *Repo) linkedFrom(ctx context.Context, changes []Change, links []entry) 
 		}
 	}
 	return nil
-}
-
-func aliases(changes []Change, names []string) {
-	gone := map[string]bool{}
-	var added []string
-	for _, c := range changes {
-		switch None {
-		case c.Type:
-			gone[c.Path] = true
-		case c.Was:
-			added = append(added, c.Path)
-		}
-	}
-	same := folders.Aliases(added, names, gone)
-	for i, c := range changes {
-		changes[i].Alias = same[c.Path]
-	}
 }
 
 // maxDiff is how much text of a difference is returned, in bytes.

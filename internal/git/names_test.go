@@ -195,45 +195,6 @@ func TestUsersAlternates(t *testing.T) {
 	clean(t, r)
 }
 
-func TestAliases(t *testing.T) {
-	t.Parallel()
-	names := []string{"README.md", "src/main.go", "src/util/a.go", "Doc/x.md", "caf\u00e9.md", "both", "Both", "Stra\u00dfe"}
-	tests := map[string]struct {
-		changes []Change
-		want    map[string]string
-	}{
-		"another case":           {[]Change{{Path: "readme.MD", Type: File}}, map[string]string{"readme.MD": "README.md"}},
-		"another folder":         {[]Change{{Path: "SRC/new.go", Type: File}}, map[string]string{"SRC/new.go": "src"}},
-		"a folder further in":    {[]Change{{Path: "src/Util/b.go", Type: File}}, map[string]string{"src/Util/b.go": "src/util"}},
-		"another accent":         {[]Change{{Path: "cafe\u0301.md", Type: File}}, map[string]string{"cafe\u0301.md": "caf\u00e9.md"}},
-		"the sign for Kelvin":    {[]Change{{Path: "k.md", Type: File}, {Path: "\u212a.md", Type: File}}, map[string]string{"\u212a.md": "k.md"}},
-		"two new ones":           {[]Change{{Path: "A.go", Type: File}, {Path: "a.go", Type: File}}, map[string]string{"a.go": "A.go"}},
-		"a file like a folder":   {[]Change{{Path: "doc", Type: File}}, map[string]string{"doc": "Doc"}},
-		"only the case changes":  {[]Change{{Path: "README.md", Was: File}, {Path: "readme.md", Type: File}}, nil},
-		"a folder is renamed":    {[]Change{{Path: "Doc/x.md", Was: File}, {Path: "doc/x.md", Type: File}}, nil},
-		"both are there already": {[]Change{{Path: "Both/x", Type: File}}, nil},
-		"no alias":               {[]Change{{Path: "src/new.go", Type: File}, {Path: "new/main.go", Type: File}}, nil},
-		"what is there":          {[]Change{{Path: "both", Type: File, Was: File}}, nil},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			aliases(test.changes, names)
-			var got map[string]string
-			for _, c := range test.changes {
-				if c.Alias != "" {
-					if got == nil {
-						got = map[string]string{}
-					}
-					got[c.Path] = c.Alias
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("aliases (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestChangesKnowAliasesAndLinks(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{"docs/agents.md": "obey", "tools/claude/settings.json": "{}", "a.txt": "a"})

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing/fstest"
-
 )
 
 // ReadFile returns the file at path in a commit: a full hash, a full ref, or a branch here or else on origin. The

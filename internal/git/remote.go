@@ -180,9 +180,8 @@ func PushArgs() []string {
 
 // absolute resolves a remote that is a relative path, which git reads from dir, the top of the work tree.
 func absolute(dir, address string) string {
-	before, _, colon := strings.Cut(address, ":")
-	if filepath.IsAbs(address) || colon && !strings.Contains(before, "/") {
-		return address // a URL, or host:path
+	if Host(address) != "" || filepath.IsAbs(address) {
+		return address
 	}
 	return filepath.Join(dir, address)
 }
@@ -193,12 +192,8 @@ func loopback(host string) bool {
 }
 
 // ownerAndName reads owner/name from the address of a repository on GitHub or a forge like it.
-func ownerAndName(address string) (path string) {
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		path = u.Path
-	} else if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(rest, "//") {
-		path = rest
-	}
+func ownerAndName(address string) string {
+	_, path := hostAndPath(address)
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	owner, name, ok := strings.Cut(path, "/")
 	if !ok || owner == "" || name == "" || strings.Contains(name, "/") {
@@ -209,11 +204,21 @@ func ownerAndName(address string) (path string) {
 
 // Host gives the name of the machine that an address leads to, or "" for a path.
 func Host(address string) string {
+	host, _ := hostAndPath(address)
+	return host
+}
+
+// hostAndPath reads a URL or host:path; of anything else both are empty.
+func hostAndPath(address string) (host, path string) {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		return u.Hostname()
+		return u.Hostname(), u.Path
 	}
-	if before, _, is := strings.Cut(address, ":"); is && !strings.Contains(before, "/") {
-		return before[strings.LastIndexByte(before, '@')+1:]
+	before, path, is := strings.Cut(address, ":")
+	if !is || strings.Contains(before, "/") {
+		return "", ""
 	}
-	return ""
+	if strings.HasPrefix(path, "//") { // a URL without a host
+		path = ""
+	}
+	return before[strings.LastIndexByte(before, '@')+1:], path
 }

@@ -183,18 +183,18 @@ func (r *Repo) Hidden(ctx context.Context, since time.Time) (_ []hidden, err err
 	return all, nil
 }
 
-var errFound = errors.New("found")
-
 // writtenSince reports whether a file, or one in a folder, was written since. File times may be behind the clock.
-func (r *Repo) writtenSince(p string, since time.Time) bool {
+func (r *Repo) writtenSince(p string, since time.Time) (found bool) {
 	since = since.Add(-10 * time.Millisecond)
-	return errors.Is(folders.Walk(r.top, p, func(_ string, d fs.DirEntry, err error) error {
+	_ = folders.Walk(r.top, p, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // gone, or not to be looked into
 		}
 		if info, err := d.Info(); err == nil && !d.IsDir() && !info.ModTime().Before(since) {
-			return errFound
+			found = true
+			return fs.SkipAll
 		}
 		return nil
-	}), errFound)
+	})
+	return found
 }
