@@ -444,7 +444,7 @@ func TestCommitBeginsTheStateFolderAnew(t *testing.T) {
 		"a.txt": "a\n", record: "{old}", state + "/01_plan/plan.md": "old plan\n", ".reprise/issue-8/metadata.json": "{8}",
 	})
 	r := openRun(t, user)
-	id, err := r.Commit(t.Context(), Commit{Message: "start", Time: noon, Anew: true, Files: map[string][]byte{record: []byte("{1}")}})
+	id, err := r.Commit(t.Context(), Commit{Message: "start", Time: noon, Gone: []string{state}, Files: map[string][]byte{record: []byte("{1}")}})
 	must(t, err)
 	want := ".reprise/issue-7/metadata.json\n.reprise/issue-8/metadata.json\na.txt"
 	if diff := cmp.Diff(want, sh(t, user, "ls-tree", "-r", "--name-only", id)); diff != "" {

@@ -211,13 +211,10 @@ type Commit struct {
 	Files   map[string][]byte // files of the state folder and their content; written to the tree as well
 	Stage   *Stage            // of the tip; nil: nothing
 	Moves   map[string]string // files or folders of the state folder, from and to
-	Gone    []string          // files and folders of the state folder that are removed, where they are
+	Gone    []string          // files and folders of the state folder, or all of it, that are removed, where they are
 	Parents []string          // besides the tip: commits whose work is kept, and is not on the branch yet
 	Time    time.Time         // of author and committer, recorded in UTC
 	Merges  string            // commit that is merged, as the second parent; "" for none
-
-	// Anew removes what the tip has in the state folder besides Files. It excludes Moves and staged files there.
-	Anew bool
 
 	// Shelve takes the state folder off the branch, with a trailer that says so. It stays in the work tree and in the
 	// commit before, which Options.Keep names and reads go to; the next commit without Shelve puts it back. It goes with

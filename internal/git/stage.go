@@ -50,9 +50,7 @@ func (r *Repo) sortPaths(paths []string) (c code, err error) {
 func (r *Repo) stateOps(c Commit, has, recorded map[string]entry) (ops []op, err error) {
 	wants := map[string]op{}
 	for p, e := range recorded {
-		if !c.Anew {
-			wants[p] = op{kind: 'M', path: p, mode: e.Mode, id: e.ID}
-		}
+		wants[p] = op{kind: 'M', path: p, mode: e.Mode, id: e.ID}
 	}
 	for _, o := range c.Stage.changes() {
 		if wants[o.path] = o; o.kind == 'D' || !Under(o.path, r.opt.State) {
@@ -102,14 +100,19 @@ func inlined(p string, data []byte) op {
 
 // writeState does in the tree what a commit did to the state folder. What was staged is there, and may be newer by now.
 func (r *Repo) writeState(ctx context.Context, c Commit, ops []op) error {
-	if c.Anew {
-		return r.Restore(ctx, []string{r.opt.State})
-	}
-	return r.writeOut(ctx, nil, slices.DeleteFunc(slices.Clone(ops), func(o op) bool {
+	err := r.writeOut(ctx, nil, slices.DeleteFunc(slices.Clone(ops), func(o op) bool {
 		return c.Shelve || !Under(o.path, r.opt.State) || slices.ContainsFunc(c.Stage.changes(), func(s op) bool {
 			return s.kind == o.kind && s.path == o.path && s.id == o.id && s.mode == o.mode
 		})
 	}))
+	left := slices.DeleteFunc(slices.Clone(c.Gone), func(p string) bool {
+		info, none := r.top.Lstat(p)
+		return none != nil || !info.IsDir()
+	})
+	if err == nil && len(left) > 0 { // more than the commit had
+		err = r.Restore(ctx, left)
+	}
+	return err
 }
 
 // quarantine is a folder with the objects of what is staged. Only a commit moves them to those of the run, so that

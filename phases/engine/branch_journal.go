@@ -83,7 +83,7 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 	c.States = map[bool]string{true: statement}[run.Status == metadata.Completed]
 	c.Message = j.Mask(c.Message)
 	c.At = run.UpdatedAt
-	c.Aside = run.Status != metadata.Running && c.Staged == nil && c.Take == "" && len(c.Moves) == 0 && !c.Anew
+	c.Aside = run.Status != metadata.Running && c.Staged == nil && c.Take == "" && len(c.Moves) == 0
 	ctx, stop := linger(ctx)
 	defer stop()
 	if err := j.Tree.Commit(ctx, c); err != nil {
@@ -132,7 +132,7 @@ func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 // left in the folder, because its branch was merged, is put aside: it stays in
 // the history.
 func (j *Journal) Begin(ctx context.Context, run metadata.Run) error {
-	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: "start: " + j.Plan.Name + " pipeline"}.Text(run), Files: maps.Clone(j.Frozen), Anew: true})
+	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: "start: " + j.Plan.Name + " pipeline"}.Text(run), Files: maps.Clone(j.Frozen), Gone: []string{phases.Folder(run.IssueNumber)}})
 }
 
 // Rollback carries out what phases.PlanRollback computed, as one commit.

@@ -113,7 +113,6 @@ type BranchCommit struct {
 	Moves   map[string]string // new paths in the run's folder, by the old ones
 	Gone    []string          // files and folders of the run's folder that are removed, where they are
 	At      time.Time
-	Anew    bool   // the run's folder has Files and nothing else
 	Shelve  bool   // the run's folder is taken off the branch; goes with nothing else
 	Aside   bool   // the branch stays as it is, if the run's folder is off it; goes with Files alone
 	Merges  string // a commit that is merged, whose changes are among those of Staged; "" for none
