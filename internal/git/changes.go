@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -240,7 +239,7 @@ func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...strin
 	var env []string
 	with := r.tip
 	if len(s.changes()) > 0 {
-		env, with = []string{"GIT_INDEX_FILE=" + r.staged.Index()}, "--cached"
+		env, with = []string{"GIT_INDEX_FILE=" + r.staged("index")}, "--cached"
 	}
 	exclude = append(slices.Clip(exclude), r.opt.State)
 	if stat, err = r.count(ctx, env, from, with, exclude); err != nil {
@@ -289,8 +288,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) (_ []byte, err error) {
 		return nil, err
 	}
 	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == r.opt.Scrap }), limit)
-	index, err := r.copyIndex(filepath.Join(r.staged.Dir, "index-patch"))
-	env := append(r.staged.environ(), index...)
+	env, err := r.copyIndex("index-patch")
 	if err == nil { // what Git LFS would keep is kept nowhere else
 		err = r.updateIndex(ctx, env, unconverted(), sortChanges(keep))
 	}

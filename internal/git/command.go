@@ -49,7 +49,7 @@ func (r *Repo) placed(env []string, c call) (call, error) {
 
 func (r *Repo) place(env []string) []string {
 	return append(env, "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.treePath,
-		"GIT_OBJECT_DIRECTORY="+r.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(r.staged.Dir))
+		"GIT_OBJECT_DIRECTORY="+r.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(r.staged()))
 }
 
 // reads is how objects are read, also those of what is staged.

@@ -39,7 +39,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 		err = r.keepLarge(ctx, c.Stage.changes())
 	}
 	if err == nil {
-		err = r.staged.Release(blobsOf(rev.ops))
+		err = r.release(rev.ops)
 	}
 	if err == nil {
 		rev, err = r.withStatement(ctx, rev, r.tip)
@@ -54,7 +54,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if r.shelf = ""; c.Shelve {
 		r.shelf = record
 	}
-	if err = errors.Join(r.takeIndex(ctx, c.Stage), r.writeState(ctx, c, rev.ops)); err != nil {
+	if err = errors.Join(r.readTip(ctx), r.writeState(ctx, c, rev.ops)); err != nil {
 		err = fmt.Errorf("commit %s was made, but: %w", short(id), err)
 	}
 	if r.opt.DryRun {
@@ -198,7 +198,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 	if len(ops) == 0 {
 		return "", nil
 	}
-	if err := errors.Join(r.keepLarge(ctx, s.changes()), r.staged.Release(blobsOf(ops))); err != nil {
+	if err := errors.Join(r.keepLarge(ctx, s.changes()), r.release(ops)); err != nil {
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}

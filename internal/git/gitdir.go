@@ -18,7 +18,7 @@ import (
 
 // prepare makes the run's own git directory, or repairs the one that is there.
 func (r *Repo) prepare() error {
-	if err := r.staged.empty(); err != nil {
+	if err := r.unstage(); err != nil {
 		return err
 	}
 	for _, dir := range []string{r.home("objects", "info"), r.home("refs", "heads"), r.home("info"), r.treePath} {

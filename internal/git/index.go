@@ -55,32 +55,21 @@ func (r *Repo) readTip(ctx context.Context) error {
 	return err
 }
 
-// takeIndex is readTip after a commit of a stage, whose index knows the files that it has.
-func (r *Repo) takeIndex(ctx context.Context, s *Stage) error {
-	if len(s.changes()) > 0 {
-		if err := os.Rename(r.staged.Index(), r.home("index")); err != nil {
-			return err
-		}
-	}
-	return r.readTip(ctx)
-}
-
-// copyIndex makes an index of its own, with what git's has, and gives the variable that names it.
+// copyIndex makes an index in the quarantine, with what git's has, and gives the variables by which a command works on it.
 func (r *Repo) copyIndex(name string) ([]string, error) {
-	err := os.RemoveAll(name)
+	err := os.RemoveAll(r.staged(name))
 	if err == nil {
-		err = folders.CopyFile(name, r.home("index"))
+		err = folders.CopyFile(r.staged(name), r.home("index"))
 	}
-	return []string{"GIT_INDEX_FILE=" + name}, err
+	return []string{"GIT_INDEX_FILE=" + r.staged(name), "GIT_OBJECT_DIRECTORY=" + r.staged(), "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(r.objects())}, err
 }
 
-// newStage makes an index for a stage, and gives the variables by which a command works on it.
+// newStage is copyIndex for a stage.
 func (r *Repo) newStage() ([]string, error) {
-	if err := r.staged.empty(); err != nil {
+	if err := r.unstage(); err != nil {
 		return nil, err
 	}
-	index, err := r.copyIndex(r.staged.Index())
-	return append(r.staged.environ(), index...), err
+	return r.copyIndex("index")
 }
 
 // put does ops, of which deletions come first, in the index that env names.

@@ -208,7 +208,7 @@ func TestStagedIsInQuarantine(t *testing.T) {
 	write(t, key, "to be seen\n")
 	s, err := r.Stage(t.Context(), []string{"key.txt"})
 	must(t, err)
-	if _, err := os.Lstat(filepath.Join(r.staged.Dir, id[:2], id[2:])); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(objectFile(r.staged(), id)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was staged before is still there (%v)", err)
 	}
 	commitStage(t, r, "m", s)
@@ -216,7 +216,7 @@ func TestStagedIsInQuarantine(t *testing.T) {
 		t.Errorf("the user's repository has what is committed: %v, what was refused: %v", stored(s.ops[0].id), stored(id))
 	}
 	must(t, r.Close())
-	if _, err := os.Lstat(r.staged.Dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(r.staged()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something staged outlives the run (%v)", err)
 	}
 }

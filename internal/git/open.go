@@ -109,7 +109,6 @@ func (r *Repo) check(ctx context.Context) error {
 		return fmt.Errorf("%s lies in the repository %s: choose a folder outside", root, o.Source.Dir)
 	}
 	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
-	r.staged = quarantine{Dir: r.home("staged"), Into: r.objects()}
 	if err := checkPath(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
 		return fmt.Errorf("%q cannot be the state folder: %w", o.State, errors.Join(err, errors.New("name a folder without special characters")))
 	}

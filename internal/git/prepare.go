@@ -227,7 +227,7 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	env, err := r.copyIndex(filepath.Join(r.staged.Dir, "index-base"))
+	env, err := r.copyIndex("index-base")
 	if err == nil {
 		err = r.put(ctx, env, ops)
 	}

@@ -157,22 +157,25 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string, most int) (
 	var names, blobs []string
 	files := map[string][]byte{}
 	for p, e := range found {
-		if files[p] = nil; strings.HasPrefix(e.Mode, "100") {
+		if strings.HasPrefix(e.Mode, "100") {
 			names, blobs = append(names, p), append(blobs, e.ID)
+		} else {
+			files[p] = nil
 		}
 	}
 	if err == nil && most > 0 {
 		var sizes []int
+		sum := 0
 		sizes, err = s.reads().sizes(ctx, blobs)
 		for _, size := range sizes {
-			most -= size
+			sum += size
 		}
-		if most < 0 {
-			err = errors.Join(err, errors.New("its files are too large together"))
+		if sum > most {
+			err = fmt.Errorf("its files have more than %d bytes together", most)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return files, err
 	}
 	objects, err := s.reads().objects(ctx, blobs...)
 	for i, o := range objects {

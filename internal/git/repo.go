@@ -44,7 +44,6 @@ type Repo struct {
 	top      *os.Root         // of the work tree
 	standing folders.Standing // the run's folder and the tree, as they were opened
 	lock     *os.File
-	staged   quarantine
 	remote   *remote // nil: nothing is fetched or pushed
 
 	texts    []string // see Warnings
@@ -191,7 +190,7 @@ func (r *Repo) Copies() string { return filepath.Join(r.beside.Name(), "copies")
 
 // Close releases the root for other processes, and removes what was staged and not committed.
 func (r *Repo) Close() error {
-	kept := os.RemoveAll(r.staged.Dir)
+	kept := os.RemoveAll(r.staged())
 	for _, root := range []*os.Root{r.top, r.root, r.beside} {
 		if root != nil {
 			root.Close() // once more is no harm

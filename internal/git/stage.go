@@ -115,33 +115,19 @@ func (r *Repo) writeState(ctx context.Context, c Commit, ops []op) error {
 	return err
 }
 
-// quarantine is a folder with the objects of what is staged. Only a commit moves them to those of the run, so that
-// what was refused, such as a secret, is never among them, not even as an object that no commit has.
-type quarantine struct {
-	Dir  string
-	Into string // the folder where the objects of the run are
+// staged names a file of the quarantine, a folder with the objects of what is staged. Only a commit moves them to those of
+// the run, so that what was refused, such as a secret, is never among them, not even as an object that no commit has.
+func (r *Repo) staged(names ...string) string { return r.home(append([]string{"staged"}, names...)...) }
+
+// unstage throws away what was staged before.
+func (r *Repo) unstage() error {
+	return errors.Join(os.RemoveAll(r.staged()), os.MkdirAll(r.staged(), 0o755))
 }
 
-// environ are the variables of a command whose objects go to the quarantine.
-func (q quarantine) environ() []string {
-	return []string{"GIT_OBJECT_DIRECTORY=" + q.Dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(q.Into)}
-}
-
-// Index is the index of what is staged.
-func (q quarantine) Index() string { return filepath.Join(q.Dir, "index") }
-
-// empty throws away what was staged before.
-func (q quarantine) empty() error {
-	if err := os.RemoveAll(q.Dir); err != nil {
-		return err
-	}
-	return os.MkdirAll(q.Dir, 0o755)
-}
-
-// Release moves the objects of a commit that is about to be made.
-func (q quarantine) Release(ids []string) error {
-	for _, id := range ids {
-		err := folders.TakeOver(objectFile(q.Into, id), objectFile(q.Dir, id))
+// release moves the objects of a commit that is about to be made.
+func (r *Repo) release(ops []op) error {
+	for _, id := range blobsOf(ops) {
+		err := folders.TakeOver(objectFile(r.objects(), id), objectFile(r.staged(), id))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
 			return err
 		}
