@@ -305,7 +305,7 @@ func (r *Repo) replay(ctx context.Context) (bool, error) {
 			rev, err = r.withStatement(ctx, rev, id)
 		}
 		if err == nil {
-			id, err = r.makeCommit(ctx, made, rev, id, true)
+			id, err = r.makeCommit(ctx, made, rev, id)
 		}
 	}
 	if err == nil {

@@ -180,14 +180,14 @@ const signingTime = time.Minute
 
 // makeCommit commits with a stream of git-fast-import(1), and moves a ref of the run to it; without force only
 // forward. Each commit and object that it names has to be here. Where the user has commits signed, git signs it.
-func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string, force bool) (string, error) {
+func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent string) (string, error) {
 	parents, from := append([]string{parent}, rev.parents...), cmp.Or(rev.tree, parent)
 	if rev.first != "" {
 		parents, from = append([]string{rev.first}, parents...), parent
 	}
 	target, signs := ref, r.signs() && ref != draftRef
 	if signs {
-		ref, force = made, true
+		ref = made
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "commit %s\nmark :1\ncommitter %s %d +0000\n", ref, r.identity(), rev.time.Unix())
@@ -219,14 +219,10 @@ func (r *Repo) makeCommit(ctx context.Context, ref string, rev revision, parent 
 		}
 	}
 	b.WriteString("get-mark :1\ndone\n")
-	args := []string{"fast-import", "--quiet", "--done", "--cat-blob-fd=1"}
-	if force {
-		args = append(args, "--force")
-	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	out, err := r.gitCall(context.WithoutCancel(ctx), call{Args: args, Stdin: b.String()}) // told to end, nobody would know where the ref is
+	out, err := r.gitCall(context.WithoutCancel(ctx), call{Args: []string{"fast-import", "--quiet", "--done", "--cat-blob-fd=1", "--force"}, Stdin: b.String()}) // told to end, nobody would know where the ref is
 	id := strings.TrimSpace(string(out))
 	switch {
 	case err != nil || isHash(id) && !signs:

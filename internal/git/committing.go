@@ -47,7 +47,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if id, err = r.makeCommit(ctx, r.ref, rev, r.tip, false); err != nil {
+	if id, err = r.makeCommit(ctx, r.ref, rev, r.tip); err != nil {
 		return "", errors.Join(err, r.sweep())
 	}
 	r.tip, r.localTip, r.isNew = id, id, false
@@ -85,7 +85,7 @@ func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) (err err
 	if rev, err = r.withStatement(ctx, rev, r.shelf); err != nil {
 		return err
 	}
-	id, err := r.makeCommit(ctx, "refs/reprise/aside", rev, r.shelf, true)
+	id, err := r.makeCommit(ctx, "refs/reprise/aside", rev, r.shelf)
 	if err == nil {
 		_, err = r.keep(ctx, id)
 	}
@@ -202,7 +202,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
-	return r.makeCommit(ctx, besideRef, rev, parent, true)
+	return r.makeCommit(ctx, besideRef, rev, parent)
 }
 
 // Commit is what goes into one commit: first what is staged, then Moves, then Files.

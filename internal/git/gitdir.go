@@ -212,23 +212,20 @@ func (r *Repo) checkoutBranch(ctx context.Context) (commit string, err error) {
 }
 
 // updateCheckout moves the user's branch along. Only the run's ref and the remote count, so a failure is a warning.
-func (r *Repo) updateCheckout(ctx context.Context, tip string) string {
+func (r *Repo) updateCheckout(ctx context.Context, tip string) {
 	if r.checkoutTip == tip || r.opt.Own != "" {
-		return ""
+		return
 	}
 	if where := checkedOut(r.src.CommonDir, r.ref); where != "" {
-		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", r.opt.Branch, where)
+		r.warn("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", r.opt.Branch, where)
+		return
 	}
-	old := cmp.Or(r.checkoutTip, zero)
 	r.sweepBranchLock()
-	if r.src.moveRef(ctx, r.ref, tip, old) == nil {
+	if r.src.moveRef(ctx, r.ref, tip, cmp.Or(r.checkoutTip, zero)) == nil {
 		r.checkoutTip = tip
-		return ""
+	} else if ctx.Err() == nil {
+		r.warn("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked; the next start of the run tries again", r.opt.Branch)
 	}
-	if ctx.Err() != nil {
-		return ""
-	}
-	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked; the next start of the run tries again", r.opt.Branch)
 }
 
 // Unmoved names the user's work tree that has the run's branch checked out at an older commit than the tip; "" if none.

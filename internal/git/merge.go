@@ -219,14 +219,14 @@ func (r *Repo) withState(ctx context.Context, ref, code, state string, at time.T
 		return "", err
 	}
 	put := []op{{kind: 'M', path: r.opt.State, mode: "040000", id: found[0].ID}}
-	return r.makeCommit(ctx, ref, revision{message: "state", time: at, ops: put}, code, true)
+	return r.makeCommit(ctx, ref, revision{message: "state", time: at, ops: put}, code)
 }
 
 // Combine commits onto ours what ours and theirs changed since base, but for the state folder. At a conflict, or a
 // rename to a refused path, ours counts; those are the conflicts. It needs git 2.38.
 func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []Conflict, error) {
 	bare := func(files string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
-		return r.makeCommit(ctx, made, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files, true)
+		return r.makeCommit(ctx, made, revision{message: "bare", time: at, ops: []op{{kind: 'D', path: r.opt.State}}}, files)
 	}
 	root, err := bare(base)
 	mine, bad := bare(ours)
@@ -256,7 +256,7 @@ func (r *Repo) Combine(ctx context.Context, base, ours, theirs string, at time.T
 	if rev.ops, err = r.opsAs(ctx, mine, paths); err != nil {
 		return "", nil, err
 	}
-	commit, err := r.makeCommit(ctx, besideRef, rev, ours, true)
+	commit, err := r.makeCommit(ctx, besideRef, rev, ours)
 	return commit, one.Conflicts, err
 }
 

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -175,15 +174,6 @@ func (r reader) file(ctx context.Context, commit, path string) (_ []byte, err er
 	return found[0].Data, nil
 }
 
-// plain reads an ordinary file at a commit, a full hash. Of a symbolic link the error wraps folders.ErrNoFile.
-func (r reader) plain(ctx context.Context, commit, name string) ([]byte, error) {
-	found, err := r.entries(ctx, commit, []string{name})
-	if err == nil && len(found) == 1 && !strings.HasPrefix(found[0].Mode, "100") {
-		return nil, fmt.Errorf("read %s at %s: %w", name, commit, folders.ErrNoFile)
-	}
-	return r.file(ctx, commit, name)
-}
-
 func (r reader) contains(ctx context.Context, tip, old string) (bool, error) {
 	if tip == old {
 		return true, nil
@@ -313,7 +303,7 @@ func (r *Repo) withStatement(ctx context.Context, rev revision, parent string) (
 	if rev.states == "" {
 		return rev, nil
 	}
-	draft, err := r.makeCommit(ctx, draftRef, rev, parent, true)
+	draft, err := r.makeCommit(ctx, draftRef, rev, parent)
 	if err != nil {
 		return rev, err
 	}

@@ -141,16 +141,13 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 	if !r.isNew {
 		return nil
 	}
-	for _, dir := range folders.Parents(r.opt.State) {
-		found, err := r.reads().objects(ctx, r.tip+":"+dir)
-		if err != nil {
-			return err
-		}
-		if kind := found[0].Kind; kind != "tree" && kind != "" {
-			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", dir)
+	above, err := r.reads().entries(ctx, r.tip, folders.Parents(r.opt.State))
+	for _, e := range above {
+		if e.Mode != "040000" {
+			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", e.Path)
 		}
 	}
-	return nil
+	return err
 }
 
 // bringUp brings the work tree to a commit, which is the tip then. Uncommitted changes are kept as a patch first.

@@ -51,10 +51,10 @@ const pushTries = 8
 
 // publish brings the tip to the user's branch, whatever the remote says, and to the remote.
 func (r *Repo) publish(ctx context.Context) (err error) {
-	r.warnOf(r.updateCheckout(ctx, r.tip))
+	r.updateCheckout(ctx, r.tip)
 	if r.remote != nil && r.remoteTip != r.tip {
 		err = r.push(ctx)
-		r.warnOf(r.updateCheckout(ctx, r.tip)) // again, if what others pushed moved the tip
+		r.updateCheckout(ctx, r.tip) // again, if what others pushed moved the tip
 	}
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (r *Repo) withdraw(ctx context.Context) (again func(context.Context) error,
 	to := func(ctx context.Context, commit string, unpushed []revision) error {
 		r.unpushed = unpushed
 		err := r.MoveTo(ctx, commit)
-		r.warnOf(r.updateCheckout(ctx, commit))
+		r.updateCheckout(ctx, commit)
 		return err
 	}
 	return func(ctx context.Context) error { return to(ctx, tip, unpushed) }, to(ctx, r.remoteTip, nil)
@@ -198,7 +198,7 @@ func (r *Repo) keepTip(ctx context.Context) (kept string, err error) {
 // joinRecords commits the files of one commit on a record, with another commit as the second parent.
 func (r *Repo) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
 	message := "reprise: the record of a run, and " + what + "\n\n" + recordNote(record)
-	return r.makeCommit(ctx, made, revision{message: message, time: time.Now(), tree: files, parents: []string{other}}, record, true)
+	return r.makeCommit(ctx, made, revision{message: message, time: time.Now(), tree: files, parents: []string{other}}, record)
 }
 
 func (r *Repo) noteKept(ctx context.Context, kept string) error {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing/fstest"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // ReadFile returns the file at path in a commit: a full hash, a full ref, or a branch here or else on origin. The
@@ -27,10 +29,16 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 // ReadPlain is ReadFile, but the error wraps folders.ErrNoFile for a folder, a submodule or a symbolic link.
 func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error) {
 	commit, err := s.resolve(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if err == nil {
+		var found []entry
+		if found, err = s.reads().entries(ctx, commit, []string{path}); err == nil && len(found) == 1 && !strings.HasPrefix(found[0].Mode, "100") {
+			err = folders.ErrNoFile
+		}
 	}
-	return s.reads().plain(ctx, commit, path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
+	}
+	return s.reads().file(ctx, commit, path)
 }
 
 // Has reports whether the user has a branch.

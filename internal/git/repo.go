@@ -161,7 +161,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 		return err
 	}
 	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + recordNote(kept), time: c.Time, tree: r.tip, ops: r.takeOff()}
-	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base, true)
+	id, err := r.makeCommit(ctx, "refs/reprise/squash", rev, base)
 	if err == nil && r.remote != nil { // the only push that takes a branch back, and only if nobody has pushed since
 		err = r.send(ctx, id+":"+r.ref, "--force-with-lease="+r.ref+":"+r.tip)
 	}
@@ -172,7 +172,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) (err error) {
 		r.remoteTip, r.unpushed = id, nil
 	}
 	r.shelf, r.tip = kept, id
-	r.warnOf(r.updateCheckout(ctx, id))
+	r.updateCheckout(ctx, id)
 	return errors.Join(r.readTip(ctx), r.setLocal(ctx))
 }
 
