@@ -120,19 +120,14 @@ func RemoveNew(top *os.Root, p string) error {
 	return nil
 }
 
-// TakeOver moves a file that never changes to where it may exist already. Between two file systems it copies.
+// TakeOver moves a file that never changes to where it may exist already, if it is there. Between two file systems it copies.
 func TakeOver(to, from string) error {
-	if _, err := os.Lstat(to); err == nil {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, err := os.Lstat(from); err != nil {
+	err := os.MkdirAll(filepath.Dir(to), 0o755)
+	if err != nil || os.Rename(from, to) == nil {
 		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	if os.Rename(from, to) == nil {
-		return nil
 	}
 	data, err := os.ReadFile(from)
 	if err != nil {

@@ -190,7 +190,7 @@ func TestCommitFailsWhole(t *testing.T) {
 		t.Errorf("committed %q", got)
 	}
 	commit(t, r, "{3}", "a.txt")
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 }
 

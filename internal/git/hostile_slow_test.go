@@ -97,7 +97,7 @@ func everything(t *testing.T, r *Repo, base string) {
 	}
 	_, err = r.Patch(ctx, 1<<20)
 	must(t, err)
-	must(t, r.Restore(ctx, rest))
+	must(t, r.Restore(ctx, rest...))
 	stage, err := r.Stage(ctx, paths)
 	must(t, err)
 	must(t, r.EachStaged(ctx, stage, func(Staged) error { return nil }))
@@ -105,12 +105,12 @@ func everything(t *testing.T, r *Repo, base string) {
 	must(t, err)
 	id := commitStage(t, r, "{planted}", stage)
 	write(t, r.Tree()+"/a.txt", "changed again")
-	must(t, r.Restore(ctx, []string{"a.txt"}))
+	must(t, r.Restore(ctx, "a.txt"))
 	restored, err := r.RestoreTree(ctx, base, state)
 	must(t, err)
 	commitStage(t, r, "{restored}", restored)
 	write(t, r.Tree()+"/a.txt", "changed once more")
-	must(t, r.RestoreAll(ctx))
+	must(t, r.Restore(ctx))
 	clean(t, r)
 	_, err = r.Log(ctx, base)
 	must(t, err)
@@ -239,7 +239,7 @@ func TestLockedFolders(t *testing.T) {
 					closer(t, tree)
 				}
 				closer(t, r.Tree())
-				must(t, r.RestoreAll(t.Context()))
+				must(t, r.Restore(t.Context()))
 				clean(t, r)
 
 				closer(t, r.Tree())
@@ -247,7 +247,7 @@ func TestLockedFolders(t *testing.T) {
 				must(t, err)
 				_, err = r.Prepare(t.Context(), Guard{Instruct: instructs})
 				must(t, err)
-				must(t, r.RestoreAll(t.Context()))
+				must(t, r.Restore(t.Context()))
 				clean(t, r)
 				if _, err := os.Lstat(r.Tree() + "/ignored/deep/CLAUDE.md"); err == nil {
 					t.Error("an instruction in a closed folder is still there")

@@ -112,7 +112,7 @@ func TestCommittedIsWhatWasJudged(t *testing.T) {
 	if r.Tip() != before {
 		t.Error("evil was committed")
 	}
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 }
 
@@ -160,7 +160,7 @@ func TestStageHolds(t *testing.T) {
 	if _, err := r.Commit(t.Context(), Commit{Message: "m", Stage: s, Time: noon}); err == nil || !strings.Contains(err.Error(), "stage it anew") {
 		t.Errorf("what was staged on an older commit: %v", err)
 	}
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 }
 

@@ -200,7 +200,7 @@ func TestDamagedIndex(t *testing.T) {
 		if got := changed(t, r); len(got) != 1 {
 			t.Errorf("%s: a change shows as %q", name, got)
 		}
-		must(t, r.RestoreAll(t.Context()))
+		must(t, r.Restore(t.Context()))
 		r.Close()
 	}
 }

@@ -139,7 +139,7 @@ func TestLFSContent(t *testing.T) {
 
 	// What an agent leaves is taken back.
 	write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n")
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	treeHas(t, r, "a.bin", content)
 
 	// Its pointer is no change, and is filled before the next call.
@@ -217,7 +217,7 @@ func TestLFSMissing(t *testing.T) {
 			if got := strings.Join(large, " "); got != "dangling.bin gone.bin" {
 				t.Errorf("not to be committed are %q", got)
 			}
-			must(t, r.Restore(t.Context(), large))
+			must(t, r.Restore(t.Context(), large...))
 			treeHas(t, r, "gone.bin", pointerTo("gone"))
 			commit(t, r, "one", "moved.bin", "there.bin", "new.bin")
 			committed(t, r, "there.bin", pointerTo("moves"))
@@ -260,7 +260,7 @@ func TestLFSDryRun(t *testing.T) {
 	_, err := r.Prepare(t.Context(), Guard{Instruct: func(string) bool { return false }})
 	must(t, err)
 	write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n")
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	treeHas(t, r, "a.bin", "changed\n")
 	for _, data := range []string{"changed\n", "wrong\n", "gone"} {
 		if _, err := os.Stat(largeFile(filepath.Join(user, ".git/lfs"), oidOf(data))); err == nil {
@@ -340,7 +340,7 @@ func TestLFSConfigOfTheTree(t *testing.T) {
 	}
 	// Nor does the program find it by itself.
 	write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n")
-	must(t, r.Restore(t.Context(), []string{"a.bin"}))
+	must(t, r.Restore(t.Context(), "a.bin"))
 	treeHas(t, r, "a.bin", content)
 }
 
@@ -396,7 +396,7 @@ func TestLFSIsHeld(t *testing.T) {
 	}
 	for _, step := range []func(){
 		func() { write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n"); commit(t, r, "one", "a.bin") },
-		func() { write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n"); must(t, r.RestoreAll(t.Context())) },
+		func() { write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n"); must(t, r.Restore(t.Context())) },
 		func() {
 			_, err := r.RestoreTree(t.Context(), sh(t, user, "rev-parse", r.Tip()+"^"), state)
 			must(t, err)

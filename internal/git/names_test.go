@@ -54,7 +54,7 @@ func TestNamesAreNotOptions(t *testing.T) {
 		}
 		write(t, filepath.Join(r.Tree(), name), "changed")
 	}
-	must(t, r.Restore(t.Context(), odd))
+	must(t, r.Restore(t.Context(), odd...))
 	clean(t, r)
 	restored, err := r.RestoreTree(t.Context(), base, state)
 	if err != nil || len(restored.Paths) != len(odd) {

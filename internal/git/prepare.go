@@ -39,7 +39,7 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) (removed []string, err erro
 
 // RestoreTree makes the work tree equal to a commit, but for the state folder and what is or lies under exclude, and
 // stages the difference from the tip: that commit's very objects. Uncommitted work outside exclude is lost; submodules
-// stay, with a warning. Errors leave the tree at the tip or between the two; RestoreAll helps.
+// stay, with a warning. Errors leave the tree at the tip or between the two; Restore helps.
 func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string) (_ *Stage, err error) {
 	defer wrap(&err, "bring the work tree to %s", short(commit))
 	if err := r.need(ctx, commit); err != nil {

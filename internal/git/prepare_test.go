@@ -117,14 +117,14 @@ func TestInstructionsAreThoseOfTheBase(t *testing.T) {
 	if got := changed(t, r); !slices.Equal(got, []string{"modified AGENTS.md"}) {
 		t.Errorf("the changes are %q", got)
 	}
-	must(t, r.Restore(t.Context(), []string{"AGENTS.md"}))
+	must(t, r.Restore(t.Context(), "AGENTS.md"))
 	clean(t, r)
 	// So does a step that only runs checks.
 	_, err = r.Prepare(t.Context(), guard(base))
 	must(t, err)
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	if diff := cmp.Diff(theirs, show()); diff != "" {
-		t.Errorf("after RestoreAll (-want +got):\n%s", diff)
+		t.Errorf("after Restore (-want +got):\n%s", diff)
 	}
 	clean(t, r)
 }

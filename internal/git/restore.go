@@ -15,8 +15,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// Restore brings paths, and everything below them, back to the tip; what is new is gone.
-func (r *Repo) Restore(ctx context.Context, paths []string) (err error) {
+// Restore brings paths, and everything below them, back to the tip; what is new is gone. Without paths it is everything, but
+// for ignored files outside the state folder.
+func (r *Repo) Restore(ctx context.Context, paths ...string) (err error) {
 	defer wrap(&err, "restore")
 	changes, err := r.changes(ctx)
 	if err != nil {
@@ -27,18 +28,8 @@ func (r *Repo) Restore(ctx context.Context, paths []string) (err error) {
 		wanted[strings.TrimSuffix(p, "/")] = true
 	}
 	return r.restore(ctx, slices.DeleteFunc(changes, func(c Change) bool {
-		return !wanted[c.Path] && !slices.ContainsFunc(folders.Parents(c.Path), func(dir string) bool { return wanted[dir] })
+		return len(paths) > 0 && !wanted[c.Path] && !slices.ContainsFunc(folders.Parents(c.Path), func(dir string) bool { return wanted[dir] })
 	}))
-}
-
-// RestoreAll brings everything back to the tip, but for ignored files outside the state folder.
-func (r *Repo) RestoreAll(ctx context.Context) (err error) {
-	defer wrap(&err, "restore")
-	changes, err := r.changes(ctx)
-	if err != nil {
-		return err
-	}
-	return r.restore(ctx, changes)
 }
 
 // restore takes changes back to what the index has.

@@ -113,7 +113,7 @@ func TestLinksThatLeadToThemselves(t *testing.T) {
 	if diff := cmp.Diff(want, changed(t, r)); diff != "" {
 		t.Error(diff)
 	}
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 	if read(t, r.Tree()+"/a/c/d") != "d" || read(t, r.Tree()+"/e/f") != "f" {
 		t.Error("the files are not back")
@@ -145,7 +145,7 @@ func TestChangesAndRestoreOfOddTrees(t *testing.T) {
 	}
 	outside, err := os.Readlink(r.Tree() + "/dir")
 	must(t, err)
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 	if read(t, outside+"/precious") != "p" || read(t, outside+"/two.txt") != "other\n" {
 		t.Error("something outside was changed")
@@ -188,7 +188,7 @@ func TestCommitOfOddTrees(t *testing.T) {
 	r := openRun(t, user)
 	commit(t, r, "{1}")
 	vandalise(t, r.Tree())
-	must(t, r.Restore(t.Context(), []string{"line\nbreak", "nested", ":colon", "pipe", "sub", state + "/link", "barerepo"}))
+	must(t, r.Restore(t.Context(), "line\nbreak", "nested", ":colon", "pipe", "sub", state+"/link", "barerepo"))
 	paths := allPaths(t, r)
 	id := commit(t, r, "{2}", paths...)
 	clean(t, r)
@@ -216,7 +216,7 @@ func TestRestoreSomePaths(t *testing.T) {
 		write(t, r.Tree()+"/"+name, "changed")
 	}
 	must(t, os.Remove(r.Tree()+"/dir/b"))
-	must(t, r.Restore(t.Context(), []string{"dir/", record, "no/such/path", "--option"}))
+	must(t, r.Restore(t.Context(), "dir/", record, "no/such/path", "--option"))
 	want := []string{"added " + state + "/artifact", "modified dirt", "modified keep.txt"}
 	if diff := cmp.Diff(want, changed(t, r)); diff != "" {
 		t.Error(diff)
@@ -238,7 +238,7 @@ func TestRestoreUnderPlantedAttributes(t *testing.T) {
 		write(t, r.Tree()+"/.gitattributes", "* text eol=crlf\n")
 		write(t, r.Tree()+"/f.txt", "changed")
 		write(t, r.Tree()+"/"+record, "changed")
-		must(t, r.RestoreAll(t.Context()))
+		must(t, r.Restore(t.Context()))
 		if got := read(t, r.Tree()+"/f.txt"); got != "l1\nl2\n" {
 			t.Errorf("line ends: %q", got)
 		}
@@ -300,7 +300,7 @@ func TestRestoreTree(t *testing.T) {
 	}
 	write(t, r.Tree()+"/a.txt", "swapped meanwhile\n")
 	id := commitStage(t, r, "{3}", stage)
-	must(t, r.Restore(t.Context(), []string{"a.txt"}))
+	must(t, r.Restore(t.Context(), "a.txt"))
 	commit(t, r, "{4}", state+"/artifact.md")
 	clean(t, r)
 	if got := sh(t, user, "diff", "--name-only", then, id, "--", ".", ":!"+state); got != "" {
@@ -535,7 +535,7 @@ func TestUntouchedLineEnds(t *testing.T) {
 	if want := "modified other.txt, modified run.txt"; got != want {
 		t.Errorf("changes %q, want %q", got, want)
 	}
-	must(t, r.RestoreAll(t.Context()))
+	must(t, r.Restore(t.Context()))
 	clean(t, r)
 	if got := read(t, r.Tree()+"/other.txt"); got != "one\r\ntwo\r\n" {
 		t.Errorf("it reads %q", got)

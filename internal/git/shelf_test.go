@@ -86,7 +86,7 @@ func TestShelveAndPutBack(t *testing.T) {
 	other := openRun(t, clone, pushing, keeping)
 	check(other, "in a clone")
 	must(t, os.Remove(other.Tree()+"/"+state+"/01_plan/plan.md"))
-	must(t, other.RestoreAll(t.Context()))
+	must(t, other.Restore(t.Context()))
 	check(other, "after something was removed and restored")
 	write(t, other.Tree()+"/a.txt", "and on\n")
 	if _, err := commitPaths(t.Context(), other, Commit{

@@ -110,7 +110,7 @@ func (r *Repo) writeState(ctx context.Context, c Commit, ops []op) error {
 		return none != nil || !info.IsDir()
 	})
 	if err == nil && len(left) > 0 { // more than the commit had
-		err = r.Restore(ctx, left)
+		err = r.Restore(ctx, left...)
 	}
 	return err
 }
@@ -124,15 +124,12 @@ func (r *Repo) unstage() error {
 	return errors.Join(os.RemoveAll(r.staged()), os.MkdirAll(r.staged(), 0o755))
 }
 
-// release moves the objects of a commit that is about to be made.
-func (r *Repo) release(ops []op) error {
+// release moves the objects of a commit that is about to be made. What is not there, another one has.
+func (r *Repo) release(ops []op) (err error) {
 	for _, id := range blobsOf(ops) {
-		err := folders.TakeOver(objectFile(r.objects(), id), objectFile(r.staged(), id))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
-			return err
-		}
+		err = errors.Join(err, folders.TakeOver(objectFile(r.objects(), id), objectFile(r.staged(), id)))
 	}
-	return nil
+	return err
 }
 
 // objectFile is where an object lies that has a file of its own.

@@ -198,14 +198,6 @@ func kindOf(c git.Change) phases.ChangeKind {
 	return phases.OtherKind
 }
 
-// Restore takes paths back to the tip; without any, the whole tree.
-func (t Tree) Restore(ctx context.Context, paths ...string) error {
-	if len(paths) == 0 {
-		return t.RestoreAll(ctx)
-	}
-	return t.Repo.Restore(ctx, paths)
-}
-
 // Patch gives everything that differs from the tip, in git's format; a line that says so if it exceeds maxPatch.
 func (t Tree) Patch(ctx context.Context) ([]byte, error) {
 	patch, err := t.Repo.Patch(ctx, maxPatch)
@@ -318,7 +310,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 		base, err = p.digest(p.commands)
 	}
 	if err == nil && base != digest {
-		if err = p.tree.RestoreAll(ctx); err == nil {
+		if err = p.tree.Restore(ctx); err == nil {
 			digest, err = p.ofWork(ctx, digest)
 		}
 	}
@@ -330,7 +322,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 		err = p.take(ctx, digest)
 	}
 	// What was begun is cleared away, also when this process is told to stop.
-	err = errors.Join(err, p.tree.RestoreAll(context.WithoutCancel(ctx)))
+	err = errors.Join(err, p.tree.Restore(context.WithoutCancel(ctx)))
 	if err != nil || !good {
 		return errors.Join(err, p.forget())
 	}
