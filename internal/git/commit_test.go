@@ -510,8 +510,7 @@ func TestEnvironmentOfTheUser(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "safe.directory")
 	t.Setenv("GIT_CONFIG_VALUE_0", user)
-	s, err := Find(t.Context(), user)
-	must(t, err)
+	s := found(t, user)
 	if got := s.config.Get("safe.directory"); got != user {
 		t.Errorf("safe.directory is %q, want %q", got, user)
 	}
@@ -520,8 +519,7 @@ func TestEnvironmentOfTheUser(t *testing.T) {
 	}
 	t.Setenv("GIT_AUTHOR_NAME", "Grace")
 	t.Setenv("GIT_AUTHOR_EMAIL", "grace@example.com")
-	s, err = Find(t.Context(), user)
-	must(t, err)
+	s = found(t, user)
 	if s.UserName != "Grace" || s.UserEmail != "grace@example.com" {
 		t.Errorf("the user is %q <%s>", s.UserName, s.UserEmail)
 	}

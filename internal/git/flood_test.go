@@ -25,8 +25,7 @@ func TestARemoteThatFloods(t *testing.T) {
 	}))
 	defer server.Close()
 	user := newUser(t, map[string]string{"a": "a"})
-	src, err := Find(t.Context(), user)
-	must(t, err)
+	src := found(t, user)
 	for _, what := range []string{"greeting", "branches"} {
 		at := server.URL + "/" + what + "/r.git"
 		_, err := line{src: src, remote: &remote{name: "origin", fetch: at}, memory: 64 << 10}.do(t.Context(), call{Dir: user, Args: []string{"ls-remote", at}})

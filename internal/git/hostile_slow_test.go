@@ -245,8 +245,7 @@ func TestLockedFolders(t *testing.T) {
 				closer(t, r.Tree())
 				_, err := r.Patch(t.Context(), 1<<20)
 				must(t, err)
-				_, err = r.Prepare(t.Context(), Guard{Instruct: instructs})
-				must(t, err)
+				prepare(t, r, Guard{Instruct: instructs})
 				must(t, r.Restore(t.Context()))
 				clean(t, r)
 				if _, err := os.Lstat(r.Tree() + "/ignored/deep/CLAUDE.md"); err == nil {

@@ -127,8 +127,7 @@ func TestStageHolds(t *testing.T) {
 	write(t, r.Tree()+"/code.txt", "good\n")
 	write(t, r.Tree()+"/"+plan, "good plan\n")
 	must(t, os.Remove(r.Tree()+"/gone.txt"))
-	s, err := r.Stage(t.Context(), allPaths(t, r))
-	must(t, err)
+	s := staged(t, r, allPaths(t, r))
 	write(t, r.Tree()+"/code.txt", "evil\nand longer\n")
 	write(t, r.Tree()+"/"+plan, "evil plan\n")
 	write(t, r.Tree()+"/gone.txt", "evil\n")
@@ -199,15 +198,13 @@ func TestStagedIsInQuarantine(t *testing.T) {
 		return err == nil
 	}
 	write(t, key, "not to be seen\n")
-	refused, err := r.Stage(t.Context(), []string{"key.txt"})
-	must(t, err)
+	refused := staged(t, r, []string{"key.txt"})
 	id := refused.ops[0].id
 	if stored(id) {
 		t.Errorf("the user's repository has %s, which was only staged", id)
 	}
 	write(t, key, "to be seen\n")
-	s, err := r.Stage(t.Context(), []string{"key.txt"})
-	must(t, err)
+	s := staged(t, r, []string{"key.txt"})
 	if _, err := os.Lstat(objectFile(r.staged(), id)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was staged before is still there (%v)", err)
 	}
@@ -245,8 +242,7 @@ func TestPatches(t *testing.T) {
 	} {
 		sh(t, user, "config", key, value)
 	}
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	got, err := source.Patches(t.Context(), base, source.Branch, "Number", "skip")
 	must(t, err)
 	var numbers []string
@@ -291,8 +287,7 @@ func TestBelow(t *testing.T) {
 	sh(t, user, "add", "-A")
 	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
 	sh(t, user, "commit", "-q", "-m", "m")
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	want := map[string]entry{}
 	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
 		info, name, _ := strings.Cut(record, "\t")
@@ -322,8 +317,7 @@ func TestKnownIsForgotten(t *testing.T) {
 	guard := Guard{Base: base, Instruct: instructs}
 	prepare := func() string {
 		t.Helper()
-		_, err := r.Prepare(t.Context(), guard)
-		must(t, err)
+		prepare(t, r, guard)
 		return read(t, r.Tree()+"/CLAUDE.md")
 	}
 	added := func() int {
@@ -366,8 +360,7 @@ func TestReadPlain(t *testing.T) {
 	sh(t, user, "add", "-A")
 	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
 	sh(t, user, "commit", "-q", "-m", "m")
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	for name, want := range map[string]string{"d/a": "a", "top": "t"} {
 		if data, err := source.ReadPlain(t.Context(), "main", name); err != nil || string(data) != want {
 			t.Errorf("%s: %q, %v", name, data, err)

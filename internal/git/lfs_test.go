@@ -83,8 +83,7 @@ func TestLFSContent(t *testing.T) {
 
 	write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n")
 	write(t, filepath.Join(r.Tree(), "dir/new.bin"), "new\n")
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	if len(changes) != 2 || changes[0].Large || changes[1].Large || changes[0].Size != 8 {
 		t.Errorf("changes: %+v", changes)
 	}
@@ -147,8 +146,7 @@ func TestLFSContent(t *testing.T) {
 	if got := changed(t, r); got != nil {
 		t.Errorf("the pointer of a file is a change: %q", got)
 	}
-	_, err = r.Prepare(t.Context(), Guard{Instruct: func(string) bool { return false }})
-	must(t, err)
+	prepare(t, r, Guard{Instruct: func(string) bool { return false }})
 	treeHas(t, r, "a.bin", content)
 	clean(t, r)
 
@@ -206,8 +204,7 @@ func TestLFSMissing(t *testing.T) {
 			write(t, filepath.Join(r.Tree(), "new.bin"), "new")
 			write(t, filepath.Join(r.Tree(), "dangling.bin"), pointerTo("nowhere"))
 			must(t, os.Rename(filepath.Join(r.Tree(), "moved.bin"), filepath.Join(r.Tree(), "there.bin")))
-			changes, err := r.Changes(t.Context())
-			must(t, err)
+			changes := changesOf(t, r)
 			var large []string
 			for _, c := range changes {
 				if c.Large {
@@ -257,8 +254,7 @@ func TestLFSDryRun(t *testing.T) {
 	write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n")
 	commit(t, r, "one", "a.bin")
 	committed(t, r, "a.bin", pointerTo("changed\n"))
-	_, err := r.Prepare(t.Context(), Guard{Instruct: func(string) bool { return false }})
-	must(t, err)
+	prepare(t, r, Guard{Instruct: func(string) bool { return false }})
 	write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n")
 	must(t, r.Restore(t.Context()))
 	treeHas(t, r, "a.bin", "changed\n")
@@ -300,9 +296,8 @@ func TestLFSContentIsJudged(t *testing.T) {
 	write(t, filepath.Join(r.Tree(), "a.bin"), "a secret\n")
 	refused := errors.New("refused")
 	var seen []string
-	stage, err := r.Stage(t.Context(), []string{"a.bin"})
-	must(t, err)
-	err = r.EachStaged(t.Context(), stage, func(s Staged) error {
+	stage := staged(t, r, []string{"a.bin"})
+	err := r.EachStaged(t.Context(), stage, func(s Staged) error {
 		seen = append(seen, string(s.Data))
 		if string(s.Data) == "a secret\n" && s.Was == File {
 			return refused
@@ -431,8 +426,7 @@ func TestLFSIsHeld(t *testing.T) {
 func TestLFSNotInstalled(t *testing.T) {
 	user := lfsUser(t, nil)
 	sh(t, user, "config", "--unset", "filter.lfs.process")
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	if source.LFS() != "" {
 		t.Errorf("git-lfs is used though it is not set up: %s", source.LFS())
 	}

@@ -136,8 +136,7 @@ func openRun(t testing.TB, user string, change ...func(*Options)) *Repo {
 
 func tryOpen(t testing.TB, user string, change ...func(*Options)) (*Repo, error) {
 	t.Helper()
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	o := Options{Source: source, Root: filepath.Join(filepath.Dir(user), "run"), Branch: branch, State: state}
 	for _, f := range change {
 		f(&o)
@@ -185,16 +184,41 @@ func commitStage(t testing.TB, r *Repo, text string, s *Stage) string {
 // diffOf says how the tree differs from a commit.
 func diffOf(t testing.TB, r *Repo, from string, exclude ...string) (string, metadata.Diff, error) {
 	t.Helper()
-	s, err := r.Stage(t.Context(), allPaths(t, r))
-	must(t, err)
+	s := staged(t, r, allPaths(t, r))
 	return r.Diff(t.Context(), from, s, exclude...)
+}
+
+func found(t testing.TB, dir string) *Source {
+	t.Helper()
+	s, err := Find(t.Context(), dir)
+	must(t, err)
+	return s
+}
+
+func changesOf(t testing.TB, r *Repo) []Change {
+	t.Helper()
+	changes, err := r.Changes(t.Context())
+	must(t, err)
+	return changes
+}
+
+func prepare(t testing.TB, r *Repo, g Guard) {
+	t.Helper()
+	_, err := r.Prepare(t.Context(), g)
+	must(t, err)
+}
+
+func staged(t testing.TB, r *Repo, paths []string) *Stage {
+	t.Helper()
+	s, err := r.Stage(t.Context(), paths)
+	must(t, err)
+	return s
 }
 
 // changed lists the changes as "kind path" lines.
 func changed(t testing.TB, r *Repo) []string {
 	t.Helper()
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	var out []string
 	for _, c := range changes {
 		plain := func(t Type) bool { return t == File || t == Executable }
@@ -215,8 +239,7 @@ func changed(t testing.TB, r *Repo) []string {
 // allPaths are the paths of all changes.
 func allPaths(t testing.TB, r *Repo) []string {
 	t.Helper()
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	var out []string
 	for _, c := range changes {
 		out = append(out, c.Path)

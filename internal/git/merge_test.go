@@ -203,8 +203,7 @@ func TestMergeShowsConflicts(t *testing.T) {
 	sh(t, user, "rm", "-q", "gone.txt")
 	moveBase(t, user, map[string]string{"a.txt": "theirs\n"})
 
-	source, err := Find(t.Context(), user)
-	must(t, err)
+	source := found(t, user)
 	state, err := source.Behind(t.Context(), branch, "main", from)
 	if err != nil || state.Behind != 1 || !slices.Equal(state.Conflicts, []string{"a.txt", "gone.txt"}) {
 		t.Fatalf("it is %+v, %v", state, err)
@@ -409,8 +408,7 @@ func TestSecondParents(t *testing.T) {
 
 			put(t, lane, tt.theirs)
 			write(t, filepath.Join(lane.Tree(), ".reprise/issue-7/04_code.t1/code.md"), "done\n")
-			stage, err := lane.Stage(t.Context(), allPaths(t, lane))
-			must(t, err)
+			stage := staged(t, lane, allPaths(t, lane))
 			head, err := lane.Keep(t.Context(), stage, base, "t1", at)
 			must(t, err)
 			files, _, err := lane.State(t.Context(), stage)

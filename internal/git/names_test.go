@@ -210,8 +210,7 @@ func TestChangesKnowAliasesAndLinks(t *testing.T) {
 	write(t, r.Tree()+"/tools/claude/settings.json", "evil")
 	write(t, r.Tree()+"/A.txt", "alias")
 	write(t, r.Tree()+"/"+state+"/Metadata.json", "alias")
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	var got []string
 	for _, c := range changes {
 		slices.Sort(c.LinkedFrom)
@@ -247,8 +246,7 @@ func TestLFS(t *testing.T) {
 	write(t, filepath.Join(r.Tree(), "dir/new.dat"), "plain")
 	write(t, filepath.Join(r.Tree(), "text"), "plain")
 	must(t, os.Rename(filepath.Join(r.Tree(), "b.bin"), filepath.Join(r.Tree(), "moved.bin")))
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	var large []string
 	for _, c := range changes {
 		if c.Large {
@@ -272,8 +270,7 @@ func TestConvertedFiles(t *testing.T) {
 	for name := range want {
 		write(t, filepath.Join(r.Tree(), name), "changed")
 	}
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	got := map[string]string{}
 	for _, c := range changes {
 		got[c.Path] = c.Filter
@@ -288,8 +285,7 @@ func TestLFSBegins(t *testing.T) {
 	r := openRun(t, newUser(t, map[string]string{"a": "a\n"}))
 	write(t, filepath.Join(r.Tree(), ".gitattributes"), "*.bin filter=lfs\n")
 	write(t, filepath.Join(r.Tree(), "new.bin"), "plain")
-	changes, err := r.Changes(t.Context())
-	must(t, err)
+	changes := changesOf(t, r)
 	if len(changes) != 2 || changes[0].Large || !changes[1].Large {
 		t.Errorf("changes: %+v", changes)
 	}
@@ -320,8 +316,7 @@ func TestMerged(t *testing.T) {
 	sh(t, user, "checkout", "-q", "-")
 	merged := func() bool {
 		t.Helper()
-		src, err := Find(t.Context(), user)
-		must(t, err)
+		src := found(t, user)
 		return src.Merged(t.Context(), "work")
 	}
 	commit := func() { sh(t, user, "add", "-A"); sh(t, user, "commit", "-qm", "main") }

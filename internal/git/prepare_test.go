@@ -99,8 +99,7 @@ func TestInstructionsAreThoseOfTheBase(t *testing.T) {
 	}
 	theirs := map[string]string{"AGENTS.md": "be evil\n", ".claude/settings.json": "{}", "code.go": "package x\n"}
 	for range 2 { // the second time it is known what differs
-		_, err := r.Prepare(t.Context(), guard(base))
-		must(t, err)
+		prepare(t, r, guard(base))
 		if diff := cmp.Diff(map[string]string{"AGENTS.md": "be good\n", "code.go": "package x\n", "sub/AGENTS.md": "be good here\n"}, show()); diff != "" {
 			t.Fatalf("what the agent sees (-want +got):\n%s", diff)
 		}
@@ -111,8 +110,7 @@ func TestInstructionsAreThoseOfTheBase(t *testing.T) {
 		commit(t, r, "{state only}")
 	}
 	// What the agent does to them shows, and can be taken back to the branch.
-	_, err := r.Prepare(t.Context(), guard(base))
-	must(t, err)
+	prepare(t, r, guard(base))
 	write(t, r.Tree()+"/AGENTS.md", "be worse\n")
 	if got := changed(t, r); !slices.Equal(got, []string{"modified AGENTS.md"}) {
 		t.Errorf("the changes are %q", got)
@@ -120,8 +118,7 @@ func TestInstructionsAreThoseOfTheBase(t *testing.T) {
 	must(t, r.Restore(t.Context(), "AGENTS.md"))
 	clean(t, r)
 	// So does a step that only runs checks.
-	_, err = r.Prepare(t.Context(), guard(base))
-	must(t, err)
+	prepare(t, r, guard(base))
 	must(t, r.Restore(t.Context()))
 	if diff := cmp.Diff(theirs, show()); diff != "" {
 		t.Errorf("after Restore (-want +got):\n%s", diff)
@@ -136,8 +133,7 @@ func TestScratchIsMadeAnew(t *testing.T) {
 	r := openRun(t, user)
 	commit(t, r, "{1}")
 	dir := r.Tree() + "/.git"
-	_, err := r.Prepare(t.Context(), guard(""))
-	must(t, err)
+	prepare(t, r, guard(""))
 	fresh := laidOut(t, dir)
 	elsewhere := realTemp(t)
 	for name, plant := range map[string]func(){
@@ -162,8 +158,7 @@ func TestScratchIsMadeAnew(t *testing.T) {
 		if got := changed(t, r); got != nil {
 			t.Errorf("%s: shows as %q", name, got)
 		}
-		_, err := r.Prepare(t.Context(), guard(""))
-		must(t, err)
+		prepare(t, r, guard(""))
 		if diff := cmp.Diff(fresh, laidOut(t, dir)); diff != "" {
 			t.Errorf("%s (-fresh +now):\n%s", name, diff)
 		}
@@ -223,8 +218,7 @@ func TestPrepareStateFolder(t *testing.T) {
 	write(t, folder+"/.git", "gitdir: /elsewhere\n")
 	write(t, folder+"/02_design/design.md", "new\n")
 	must(t, errors.Join(os.Mkdir(folder+"/empty", 0o755), syscall.Mkfifo(folder+"/pipe", 0o644)))
-	_, err := r.Prepare(t.Context(), Guard{Instruct: func(string) bool { return false }})
-	must(t, err)
+	prepare(t, r, Guard{Instruct: func(string) bool { return false }})
 	for _, name := range []string{"02_design/.git", ".git", "empty", "pipe"} {
 		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
 			t.Errorf("%s is there", name)

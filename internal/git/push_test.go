@@ -427,8 +427,7 @@ func TestShallowClone(t *testing.T) {
 				o.Source.DefaultBranch = ""
 			}
 		})
-		_, err := r.Prepare(t.Context(), guard(base))
-		must(t, err)
+		prepare(t, r, guard(base))
 		if _, stat, err := diffOf(t, r, base, state); err != nil || stat.Files != 1 {
 			t.Errorf("%+v, %v", stat, err)
 		}

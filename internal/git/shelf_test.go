@@ -75,8 +75,7 @@ func TestShelveAndPutBack(t *testing.T) {
 	sh(t, clone, "add", "-A")
 	sh(t, clone, "commit", "-q", "-m", "by hand")
 	sh(t, clone, "push", "-q", "origin", branch)
-	src, err := Find(t.Context(), clone)
-	must(t, err)
+	src := found(t, clone)
 	if got, err := src.Shelf(t.Context(), branch, state); err != nil || got != kept {
 		t.Errorf("in a clone the record is at %s (%v), want %s", got, err, kept)
 	}
@@ -241,8 +240,7 @@ func TestBesideTheBranch(t *testing.T) {
 	sh(t, user, "clone", "-q", bare, second)
 	one, another := openRun(t, clone, pushing, keeping), openRun(t, second, pushing, keeping)
 	check(one, "in a clone")
-	src, err := Find(t.Context(), user)
-	must(t, err)
+	src := found(t, user)
 	shelved, err := src.Shelf(t.Context(), branch, state)
 	must(t, err)
 	if data, err := src.ReadFile(t.Context(), shelved, record); err != nil || string(data) != "{3}" {
@@ -316,8 +314,7 @@ func TestForgedTrailers(t *testing.T) {
 		t.Errorf("the record is at %s with %q, want %s", again.Record(), read(t, again.Tree()+"/"+record), kept)
 	}
 	again.Close()
-	src, err := Find(t.Context(), clone)
-	must(t, err)
+	src := found(t, clone)
 	if got, err := src.Shelf(t.Context(), branch, state); err != nil || got != kept {
 		t.Errorf("in a clone the record is at %s (%v), want %s", got, err, kept)
 	}

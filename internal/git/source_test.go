@@ -28,8 +28,7 @@ func TestFind(t *testing.T) {
 		{"detached", detached, detached, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s, err := Find(t.Context(), tc.dir)
-			must(t, err)
+			s := found(t, tc.dir)
 			got := Source{
 				Dir: s.Dir, CommonDir: s.CommonDir, Head: s.Head, Branch: s.Branch, DefaultBranch: s.DefaultBranch,
 				RemoteURL: s.RemoteURL, GitHub: s.GitHub, Shallow: s.Shallow, UserName: s.UserName, UserEmail: s.UserEmail,
@@ -88,8 +87,7 @@ func TestDefaultBranchIsTheRemotes(t *testing.T) {
 	sh(t, bare, "branch", "trunk")
 	sh(t, user, "fetch", "-q", "origin")
 	sh(t, user, "remote", "set-head", "origin", "trunk")
-	s, err := Find(t.Context(), user)
-	must(t, err)
+	s := found(t, user)
 	if s.DefaultBranch != "trunk" {
 		t.Errorf("default branch %q", s.DefaultBranch)
 	}
@@ -106,8 +104,7 @@ func TestSourceReads(t *testing.T) {
 	for _, b := range []string{"reprise/issue-10", "reprise/issue-2", "other"} {
 		sh(t, user, "branch", b)
 	}
-	s, err := Find(t.Context(), user)
-	must(t, err)
+	s := found(t, user)
 
 	for _, tc := range []struct{ ref, path, want string }{
 		{"main", "a.txt", "one"},
@@ -157,8 +154,7 @@ func TestSourceReadsRemoteBranchWhenThereIsNoLocalOne(t *testing.T) {
 	sh(t, user, "clone", "-q", filepath.Join(filepath.Dir(user), "origin.git"), clone)
 	sh(t, clone, "checkout", "-q", "--detach")
 	sh(t, clone, "branch", "-D", "main")
-	s, err := Find(t.Context(), clone)
-	must(t, err)
+	s := found(t, clone)
 	data, err := s.ReadFile(t.Context(), "main", "a.txt")
 	if err != nil || string(data) != "one" {
 		t.Errorf("got %q, %v", data, err)
@@ -181,8 +177,7 @@ func TestFolder(t *testing.T) {
 	must(t, os.Symlink("/etc/passwd", user+"/p/link"))
 	sh(t, user, "add", "-A")
 	sh(t, user, "commit", "-qm", "link")
-	s, err := Find(t.Context(), user)
-	must(t, err)
+	s := found(t, user)
 	folder, err := s.FS(t.Context(), "main", "p")
 	must(t, err)
 	got := map[string]string{}

@@ -39,8 +39,7 @@ func TestSurvey(t *testing.T) {
 			sh(t, filepath.Dir(user), append(append([]string{"clone", "-q", "--single-branch"}, how[1:]...), "file://"+bare, job)...)
 			before := sh(t, job, "count-objects", "-v") + sh(t, job, "for-each-ref") + sh(t, job, "config", "--local", "--list")
 
-			src, err := Find(t.Context(), job)
-			must(t, err)
+			src := found(t, job)
 			var listed []string
 			v, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, []string{"refs/heads/reprise/issue-", KeptRefs}, func(all []Ref) []Ref {
 				for _, b := range all {
@@ -90,8 +89,7 @@ func TestSurvey(t *testing.T) {
 }
 
 func TestSurveyWithoutOrigin(t *testing.T) {
-	src, err := Find(t.Context(), newUser(t, map[string]string{"a": "a\n"}))
-	must(t, err)
+	src := found(t, newUser(t, map[string]string{"a": "a\n"}))
 	if _, err := NewSurvey(t.Context(), src, filepath.Join(t.TempDir(), "origin"), nil, nil, nil); err == nil {
 		t.Error("there is no origin, and nothing is said")
 	}
@@ -117,8 +115,7 @@ func TestPartialClone(t *testing.T) {
 	for _, filter := range []string{"blob:none", "tree:0"} {
 		t.Run(filter, func(t *testing.T) {
 			clone, first := partial(t, filter)
-			source, err := Find(t.Context(), clone)
-			must(t, err)
+			source := found(t, clone)
 			if source.Partial() != filter {
 				t.Errorf("the clone has left out %q, want %q", source.Partial(), filter)
 			}
@@ -171,8 +168,7 @@ func TestPeek(t *testing.T) {
 	commit(t, r, "there")
 	before := sh(t, older, "count-objects", "-v")
 
-	source, err := Find(t.Context(), older)
-	must(t, err)
+	source := found(t, older)
 	survey, err := source.Peek(t.Context(), branch, "issue-7")
 	must(t, err)
 	defer survey.Close()

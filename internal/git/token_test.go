@@ -157,8 +157,7 @@ func TestTokenOfASurvey(t *testing.T) {
 	good := newGitServer(t, "Basic "+basicLogin("x-access-token", token))
 	user, bare := good.served(t)
 	sh(t, bare, "branch", "reprise/issue-8")
-	src, err := Find(t.Context(), user)
-	must(t, err)
+	src := found(t, user)
 	give := func(context.Context) (string, error) { return token, nil }
 	v, err := NewSurvey(t.Context(), src, filepath.Join(realTemp(t), "origin"), give, []string{"refs/heads/reprise/"}, func(all []Ref) []Ref { return all })
 	must(t, err)
