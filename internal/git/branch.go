@@ -56,23 +56,12 @@ func (r *Repo) findTip(ctx context.Context) (err error) {
 		r.isNew = true
 		base := cmp.Or(r.opt.Base, r.src.Head)
 		if r.tip = base; r.opt.Aside == "" { // else it may be in Aside alone
-			if r.tip, err = r.src.resolve(ctx, base); errors.Is(err, fs.ErrNotExist) && r.remote != nil {
-				err = r.fetchFirst(ctx, base, err)
+			if r.tip, err = r.src.resolve(ctx, base); errors.Is(err, fs.ErrNotExist) && r.remote != nil { // a checkout of one branch lacks it
+				if tip, failed := r.fetchBase(ctx, base); !noSuchRef(failed) {
+					r.tip, err = tip, failed
+				}
 			}
 		}
-	}
-	return err
-}
-
-// fetchFirst fetches the base of a new branch, which a checkout of one branch lacks. Where the remote has none, the
-// error is missing.
-func (r *Repo) fetchFirst(ctx context.Context, base string, missing error) (err error) {
-	var flags []string
-	if r.src.Shallow {
-		flags = []string{"--depth=1"}
-	}
-	if r.tip, err = r.fetchRef(ctx, "refs/heads/"+base, "refs/reprise/target", flags...); noSuchRef(err) {
-		return missing
 	}
 	return err
 }
@@ -236,7 +225,10 @@ func (r *Repo) fetchBase(ctx context.Context, branch string) (string, error) {
 		return r.src.resolve(ctx, "refs/heads/"+branch)
 	}
 	var flags []string
-	if r.src.Shallow {
+	switch {
+	case r.src.Shallow && r.remoteTip == "":
+		flags = []string{"--depth=1"}
+	case r.src.Shallow:
 		flags = []string{"--shallow-exclude=" + r.ref}
 	}
 	commit, err := r.fetchRef(ctx, "refs/heads/"+branch, "refs/reprise/target", flags...)

@@ -58,18 +58,6 @@ func TestCommitStateAndCode(t *testing.T) {
 	clean(t, r)
 }
 
-func TestStateCommitWithNothingInTheTree(t *testing.T) {
-	t.Parallel()
-	r := openRun(t, newUser(t, nil))
-	commit(t, r, "{1}")
-	id, err := r.Commit(t.Context(), Commit{Message: "empty file", Files: map[string][]byte{state + "/empty": nil}, Time: noon})
-	must(t, err)
-	if data, err := r.ReadFile(t.Context(), id, state+"/empty"); err != nil || len(data) != 0 {
-		t.Errorf("%q, %v", data, err)
-	}
-	clean(t, r)
-}
-
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, newUser(t, nil))
@@ -83,11 +71,11 @@ func TestMoves(t *testing.T) {
 			state + "/02_design": state + "/superseded/1/02_design",
 			state + "/single.md": state + "/superseded/1/single.md",
 		},
-		Files: map[string][]byte{state + "/02_design/ROLLBACK_REASON.md": []byte("because")},
+		Files: map[string][]byte{state + "/02_design/ROLLBACK_REASON.md": []byte("because"), state + "/empty": nil},
 	})
 	must(t, err)
 	want := strings.Join([]string{
-		state + "/02_design/ROLLBACK_REASON.md", record, state + "/superseded/1/02_design/design.md",
+		state + "/02_design/ROLLBACK_REASON.md", state + "/empty", record, state + "/superseded/1/02_design/design.md",
 		state + "/superseded/1/02_design/notes with space.md", state + "/superseded/1/single.md",
 	}, "\n")
 	if diff := cmp.Diff(want, sh(t, r.src.Dir, "ls-tree", "-r", "--name-only", id)); diff != "" {

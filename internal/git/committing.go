@@ -135,11 +135,7 @@ func (r *Repo) plan(ctx context.Context, c Commit) (revision, error) {
 		return revision{}, err
 	}
 	ops = deletionsFirst(append(slices.DeleteFunc(c.Stage.changes(), func(o op) bool { return Under(o.path, r.opt.State) }), ops...))
-	parents := c.Parents
-	if c.Merges != "" {
-		parents = append(slices.Clip(parents), c.Merges)
-	}
-	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents, states: c.States}, nil
+	return revision{message: c.Message, time: c.Time, ops: ops, parents: c.Parents, states: c.States}, nil
 }
 
 // Stage takes paths as they are now; what is gone will be removed from the branch. An error leaves nothing staged.
@@ -212,9 +208,8 @@ type Commit struct {
 	Stage   *Stage            // of the tip; nil: nothing
 	Moves   map[string]string // files or folders of the state folder, from and to
 	Gone    []string          // files and folders of the state folder, or all of it, that are removed, where they are
-	Parents []string          // besides the tip: commits whose work is kept, and is not on the branch yet
+	Parents []string          // besides the tip: commits that are merged, or whose work is kept
 	Time    time.Time         // of author and committer, recorded in UTC
-	Merges  string            // commit that is merged, as the second parent; "" for none
 
 	// Shelve takes the state folder off the branch, with a trailer that says so. It stays in the work tree and in the
 	// commit before, which Options.Keep names and reads go to; the next commit without Shelve puts it back. It goes with

@@ -246,8 +246,8 @@ func TestMergeTellsWhyGitFailed(t *testing.T) {
 		})
 	}
 	t.Run("history", func(t *testing.T) {
-		broken(t, "merge-base --is-ancestor", failing)
-		if _, _, err := r.FindBase(t.Context(), "main", from); err == nil || !strings.Contains(err.Error(), "git merge-base: unable to read: Input/output error") {
+		broken(t, "rev-list --count", failing)
+		if _, _, err := r.FindBase(t.Context(), "main", from); err == nil || !strings.Contains(err.Error(), "git rev-list: unable to read: Input/output error") {
 			t.Errorf("it is %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,7 @@ func (r *Repo) stateFiles(ctx context.Context) (map[string]entry, error) {
 }
 
 // Record is the newest commit that has the state folder: the tip, unless the folder was taken off it.
-func (r *Repo) Record() string {
-	if r.shelf != "" {
-		return r.shelf
-	}
-	return r.tip
-}
+func (r *Repo) Record() string { return cmp.Or(r.shelf, r.tip) }
 
 func (r *Repo) takeOff() []op { return []op{{kind: 'D', path: r.opt.State}} }
 

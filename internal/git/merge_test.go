@@ -152,7 +152,7 @@ func TestMerge(t *testing.T) {
 		if len(result.Conflicts) > 0 || !slices.Equal(s.Paths, []string{".gitattributes", "b.txt"}) {
 			t.Errorf("shallow %t: it has %+v and brings %q", shallow, result.Conflicts, s.Paths)
 		}
-		id, err := r.Commit(t.Context(), Commit{Message: "merge", Files: map[string][]byte{record: []byte("two")}, Stage: s, Merges: to, Time: noon})
+		id, err := r.Commit(t.Context(), Commit{Message: "merge", Files: map[string][]byte{record: []byte("two")}, Stage: s, Parents: []string{to}, Time: noon})
 		must(t, err)
 		if got := sh(t, bare, "log", "-1", "--format=%P", "refs/heads/"+branch); !strings.HasSuffix(got, " "+moved) {
 			t.Errorf("shallow %t: the parents are %s", shallow, got)

@@ -80,7 +80,7 @@ func (r *Repo) stateOps(c Commit, has, recorded map[string]entry) (ops []op, err
 		}
 		wants[p] = inlined(p, data)
 	}
-	for _, p := range slices.Sorted(maps.Keys(has)) {
+	for _, p := range slices.Sorted(maps.Keys(recorded)) { // the tree has them in any case
 		if _, stays := wants[p]; !stays {
 			ops = append(ops, op{kind: 'D', path: p})
 		}

@@ -231,7 +231,7 @@ func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, meta
 
 // Commit makes one commit and, where asked, pushes it. An *engine.NotPushed: it was made here and got no further.
 func (t Tree) Commit(ctx context.Context, c engine.BranchCommit) error {
-	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, States: c.States, Time: c.At.UTC().Truncate(time.Second)}
+	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Shelve: c.Shelve, Aside: c.Aside, States: c.States, Time: c.At.UTC().Truncate(time.Second)}
 	if s, ok := c.Staged.(staged); ok {
 		g.Stage = s.stage
 	}

@@ -87,7 +87,9 @@ func (s staged) Diff(ctx context.Context, from string) (string, metadata.Diff, e
 
 // besides adds to a commit what comes from trees of parts.
 func (t Tree) besides(ctx context.Context, c engine.BranchCommit, g *git.Commit) error {
-	g.Parents = c.Parents
+	if g.Parents = c.Parents; c.Merges != "" {
+		g.Parents = append(slices.Clip(g.Parents), c.Merges)
+	}
 	for _, s := range c.Beside {
 		one := s.(staged)
 		files, gone, err := one.tree.State(ctx, one.stage)
