@@ -278,34 +278,6 @@ func TestPatchesCut(t *testing.T) {
 	}
 }
 
-// A folder is read from its trees as git lists it, whatever they hold.
-func TestBelow(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, map[string]string{"d/a": "a", "d/sub/b": "b", "d/sub/deep/\xff ü": "c", "d0": "no", "e/a": "no"})
-	must(t, os.Symlink("a", user+"/d/link"))
-	must(t, os.Chmod(user+"/d/a", 0o755))
-	sh(t, user, "add", "-A")
-	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
-	sh(t, user, "commit", "-q", "-m", "m")
-	source := found(t, user)
-	want := map[string]entry{}
-	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
-		info, name, _ := strings.Cut(record, "\t")
-		f := strings.Fields(info)
-		want[name] = entry{name, f[0], f[2]}
-	}
-	got, err := source.reads().below(t.Context(), source.Head, "d")
-	must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" || len(want) != 5 {
-		t.Errorf("(-git +ours):\n%s", diff)
-	}
-	for _, none := range []string{"nothing", "d0", "d/link"} {
-		if got, err := source.reads().below(t.Context(), source.Head, none); err != nil || len(got) > 0 {
-			t.Errorf("below %s: %v, %v", none, got, err)
-		}
-	}
-}
-
 // What a comparison or the instructions of the base were is not taken for what
 // they are after a commit that changed them.
 func TestKnownIsForgotten(t *testing.T) {

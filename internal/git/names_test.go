@@ -123,6 +123,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"state outside", "state folder", func(o *Options) { o.State = "../x" }},
 		{"state pattern", "state folder", func(o *Options) { o.State = ".reprise/*" }},
 		{"no base", "no such branch", func(o *Options) { o.Base = "nowhere" }},
+		{"no such remote", "git remote add origin URL", pushing},
 		{"no source", "source", func(o *Options) { o.Source = nil }},
 	} {
 		if _, err := tryOpen(t, user, tc.set); err == nil || !strings.Contains(err.Error(), tc.want) {

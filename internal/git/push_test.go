@@ -389,14 +389,6 @@ func TestRemoteIsARelativePath(t *testing.T) {
 	}
 }
 
-func TestNoSuchRemote(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, nil)
-	if _, err := tryOpen(t, user, pushing); err == nil || !strings.Contains(err.Error(), "git remote add origin URL") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // In a clone of depth one the older commits of the run are fetched when they
 // are needed, and the history below the branch never is.
 func TestShallowClone(t *testing.T) {
