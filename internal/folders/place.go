@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,18 +55,36 @@ func MakeParents(top *os.Root, p string) error {
 	return nil
 }
 
-// WriteFile makes a new file in place of whatever is there. It needs no flush: a power cut brings the tree back to the commit.
+// WriteFile puts a file in place in one step. It needs no flush: a power cut brings the tree back to the commit.
 func WriteFile(top *os.Root, p string, data []byte, mode fs.FileMode) error {
-	err := errors.Join(MakeParents(top, p), RemoveWithin(top, p))
+	if err := MakeParents(top, p); err != nil {
+		return err
+	}
+	if info, err := top.Lstat(p); err == nil && info.IsDir() {
+		if err := RemoveWithin(top, p); err != nil {
+			return err
+		}
+	}
+	temp := path.Join(path.Dir(p), ".reprise-write")
+	if err := RemoveWithin(top, temp); err != nil {
+		return err
+	}
+	f, err := top.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}
-	f, err := top.OpenFile(p, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	_, err = f.Write(data)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = top.Rename(temp, p)
+	}
 	if err != nil {
+		_ = top.Remove(temp)
 		return fmt.Errorf("write %s: %w", p, err)
 	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return nil
 }
 
 // PutFile writes a file durably and in one step, if it does not hold data already.

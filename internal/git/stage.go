@@ -80,13 +80,13 @@ func (r *Repo) stateOps(c Commit, has, recorded map[string]entry) (ops []op, err
 		}
 		wants[p] = inlined(p, data)
 	}
-	for _, p := range slices.Sorted(maps.Keys(recorded)) { // the tree has them in any case
+	for _, p := range slices.Sorted(maps.Keys(has)) {
 		if _, stays := wants[p]; !stays {
 			ops = append(ops, op{kind: 'D', path: p})
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(wants)) {
-		if o := wants[p]; has[p] != (entry{p, o.mode, o.id}) {
+		if o := wants[p]; o.inline || has[p] != (entry{p, o.mode, o.id}) {
 			ops = append(ops, o)
 		}
 	}
@@ -98,19 +98,25 @@ func inlined(p string, data []byte) op {
 	return op{kind: 'M', path: p, mode: "100644", inline: true, data: data, id: blobID(data)}
 }
 
-// writeState does in the tree what a commit did to the state folder. What was staged is there, and may be newer by now.
+// writeState does in the tree what a commit did to the state folder, also in a process that was told to end. No program at
+// work there can lead it elsewhere. What was staged is there, and may be newer by now.
 func (r *Repo) writeState(ctx context.Context, c Commit, ops []op) error {
-	err := r.writeOut(ctx, nil, slices.DeleteFunc(slices.Clone(ops), func(o op) bool {
-		return c.Shelve || !Under(o.path, r.opt.State) || slices.ContainsFunc(c.Stage.changes(), func(s op) bool {
-			return s.kind == o.kind && s.path == o.path && s.id == o.id && s.mode == o.mode
-		})
-	}))
-	left := slices.DeleteFunc(slices.Clone(c.Gone), func(p string) bool {
-		info, none := r.top.Lstat(p)
-		return none != nil || !info.IsDir()
+	moved := slices.DeleteFunc(slices.Clone(ops), func(o op) bool {
+		return o.inline || o.kind == 'D' || !underAny(o.path, slices.Collect(maps.Values(c.Moves)))
 	})
-	if err == nil && len(left) > 0 { // more than the commit had
-		err = r.Restore(ctx, left...)
+	found, err := r.reads().objects(context.WithoutCancel(ctx), blobsOf(moved)...)
+	for _, p := range slices.Concat(c.Gone, slices.Collect(maps.Keys(c.Moves))) {
+		err = errors.Join(err, folders.RemoveNew(r.top, p))
+	}
+	for i, o := range moved {
+		if err == nil {
+			err = folders.WriteFile(r.top, o.path, found[i].Data, 0o644)
+		}
+	}
+	for _, o := range ops {
+		if err == nil && o.inline {
+			err = folders.WriteFile(r.top, o.path, o.data, 0o644)
+		}
 	}
 	return err
 }
