@@ -259,12 +259,14 @@ func (s *Source) moveRef(ctx context.Context, ref, to, from string) error {
 	if c.Args = []string{"update-ref", "-m", "reprise", ref, to}; from != "" {
 		c.Args = append(c.Args, from)
 	}
-	_, err := c.do(context.WithoutCancel(ctx))
-	if err == nil {
-		return nil
-	}
-	if now, _ := s.inspect(ctx, "rev-parse", "--verify", "--quiet", ref); strings.TrimSpace(string(now)) == to { // only its answer was lost
-		return nil
+	var err error
+	for range 2 { // what was in its way may be gone
+		if _, err = c.do(context.WithoutCancel(ctx)); err == nil {
+			return nil
+		}
+		if now, _ := s.inspect(ctx, "rev-parse", "--verify", "--quiet", ref); strings.TrimSpace(string(now)) == to { // only its answer was lost
+			return nil
+		}
 	}
 	return err
 }
