@@ -40,7 +40,7 @@ type Part struct {
 // worker carries out one step: in the tree of the run, while nobody else is at work, or as a part in a tree of its own.
 type worker struct {
 	step
-	w      *writer
+	w      *recorder
 	beside bool               // it is a part in a tree of its own
 	budget metadata.Budget    // as its call is to see it
 	held   phases.BudgetShare // of the budget
@@ -51,7 +51,7 @@ type worker struct {
 }
 
 // send has a worker carry out its step: a part begins now, any other when it is awaited.
-func (w *writer) send(ctx context.Context, one *worker, broken []metadata.CheckResult) {
+func (w *recorder) send(ctx context.Context, one *worker, broken []metadata.CheckResult) {
 	e, run, tip := *w.Engine, w.run.Clone(), w.Tree.Tip()
 	run.Budget = one.budget
 	e.Store = one
@@ -103,7 +103,7 @@ func (l *Lanes) do(ctx context.Context, like *Engine, run metadata.Run, d phases
 }
 
 // open opens the attempt of a worker in the record, and saves that.
-func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+func (w *recorder) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
 	due := func(now phases.Decision) bool { return now.Phase == d.Phase && now.Do == d.Do }
 	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(phases.On(w.Plan, w.run)), due) {
 		return w.run, ErrSteered
@@ -145,12 +145,12 @@ func (one *worker) ask(f func()) {
 }
 
 // drop notes that a worker is done.
-func (w *writer) drop(one *worker) {
+func (w *recorder) drop(one *worker) {
 	w.atWork = slices.DeleteFunc(w.atWork, func(other *worker) bool { return other == one })
 }
 
 // held gives what calls at work may spend: checks leave theirs to what follows them.
-func (w *writer) held() (all []phases.BudgetShare) {
+func (w *recorder) held() (all []phases.BudgetShare) {
 	for _, one := range w.atWork {
 		if one.of.Calls() {
 			all = append(all, one.held)
@@ -160,7 +160,7 @@ func (w *writer) held() (all []phases.BudgetShare) {
 }
 
 // nextBeside gives a step of a part that may begin beside those at work.
-func (w *writer) nextBeside(ctx context.Context) (d phases.Decision, ok bool) {
+func (w *recorder) nextBeside(ctx context.Context) (d phases.Decision, ok bool) {
 	l, c := w.Lanes, phases.On(w.Plan, w.run)
 	switch {
 	case l == nil || ctx.Err() != nil:
@@ -180,7 +180,7 @@ func (w *writer) nextBeside(ctx context.Context) (d phases.Decision, ok bool) {
 }
 
 // removeIdle removes trees in which nothing is done any more: the work is on the branch, or a program was killed.
-func (w *writer) removeIdle(ctx context.Context) error {
+func (w *recorder) removeIdle(ctx context.Context) error {
 	if w.Lanes == nil || w.Lanes.Only != "" || ctx.Err() != nil {
 		return nil
 	}

@@ -14,14 +14,14 @@ import (
 // Run goes on with a run until it is completed, a person is needed, or ctx is cancelled. It returns the record as it
 // was last committed; the error is nil when the record says how the run ended.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	w := &writer{Engine: e, run: run, committed: run, asks: make(chan func()), ended: make(chan *worker)}
+	w := &recorder{Engine: e, run: run, committed: run, asks: make(chan func()), ended: make(chan *worker)}
 	err := w.work(ctx)
 	err = errors.Join(err, w.fold(ctx, err, nil))
 	return w.committed, err
 }
 
-// writer is the one goroutine that touches the record and the branch of a run.
-type writer struct {
+// recorder is the one goroutine that touches the record and the branch of a run.
+type recorder struct {
 	*Engine
 	run       metadata.Run                 // with what workers have begun
 	committed metadata.Run                 // as it was last committed
@@ -35,7 +35,7 @@ type writer struct {
 // work goes on with the run: it begins what may begin, listens to workers and people until one of them has something,
 // and lands what is done. Once a part cannot be carried out, such as in a tree that somebody has removed, nothing more
 // begins; what others have done by their end is not lost.
-func (w *writer) work(ctx context.Context) error {
+func (w *recorder) work(ctx context.Context) error {
 	for {
 		if err := w.begin(ctx); err != nil || len(w.atWork) == 0 {
 			return err
@@ -59,7 +59,7 @@ func (w *writer) work(ctx context.Context) error {
 }
 
 // begin begins all that may begin now.
-func (w *writer) begin(ctx context.Context) error {
+func (w *recorder) begin(ctx context.Context) error {
 	err := w.removeIdle(ctx)
 	for more := true; err == nil && more && len(w.broken) == 0 && w.run.Status == metadata.Running; {
 		more, err = w.beginOne(ctx)
@@ -68,7 +68,7 @@ func (w *writer) begin(ctx context.Context) error {
 }
 
 // beginOne takes what a source has or, if none has anything, begins a step. More says that something else may begin then.
-func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
+func (w *recorder) beginOne(ctx context.Context) (more bool, err error) {
 	d, beside := w.nextBeside(ctx)
 	alone := len(w.atWork) == 0
 	var sources []Source
@@ -102,7 +102,7 @@ func (w *writer) beginOne(ctx context.Context) (more bool, err error) {
 }
 
 // start has a worker begin its step, unless something comes before that.
-func (w *writer) start(ctx context.Context, one *worker) (more bool, err error) {
+func (w *recorder) start(ctx context.Context, one *worker) (more bool, err error) {
 	d := &one.of
 	if one.budget = w.run.Budget; one.beside && d.Calls() {
 		held := w.held()
@@ -137,7 +137,7 @@ func (w *writer) start(ctx context.Context, one *worker) (more bool, err error) 
 // makeReady makes the tree of the run ready for a step that is done there. So it does for a part if the setup was never
 // good: that is no fault of a part, and the run stops if it fails. Ready is false if people, or the end of the run, come
 // before the step. Broken is how the setup ended, if the work breaks it.
-func (w *writer) makeReady(ctx context.Context, one *worker) (broken []metadata.CheckResult, ready bool, err error) {
+func (w *recorder) makeReady(ctx context.Context, one *worker) (broken []metadata.CheckResult, ready bool, err error) {
 	if never := w.run.Setup == nil || phases.Broken(w.run.Setup) != nil; one.beside && !(never && len(w.atWork) == 0) {
 		return nil, true, nil
 	}
@@ -160,24 +160,24 @@ func (w *writer) makeReady(ctx context.Context, one *worker) (broken []metadata.
 }
 
 // committedAs notes a record that was committed.
-func (w *writer) committedAs(run metadata.Run) {
+func (w *recorder) committedAs(run metadata.Run) {
 	w.committed = run
 	w.becomes(run)
 }
 
 // becomes notes a record, committed or not yet.
-func (w *writer) becomes(run metadata.Run) {
+func (w *recorder) becomes(run metadata.Run) {
 	seen := run.Clone()
 	w.run = run
 	w.seen.Store(&seen)
 }
 
 // now gives the record to who looks at it from another goroutine.
-func (w *writer) now() metadata.Run { return *w.seen.Load() }
+func (w *recorder) now() metadata.Run { return *w.seen.Load() }
 
 // await does what workers ask for until one of them is done. If ctx or people end all
 // work it gives the cause, and perhaps none.
-func (w *writer) await(ctx context.Context) (*worker, error) {
+func (w *recorder) await(ctx context.Context) (*worker, error) {
 	attended, done := w.attend(ctx, w.now)
 	defer done()
 	if one := w.atWork[0]; !one.beside {
@@ -198,7 +198,7 @@ func (w *writer) await(ctx context.Context) (*worker, error) {
 }
 
 // take takes what a worker has done into the record, and what people have asked for.
-func (w *writer) take(ctx context.Context, one *worker) error {
+func (w *recorder) take(ctx context.Context, one *worker) error {
 	w.drop(one)
 	switch {
 	case one.err == nil || errors.Is(one.err, ErrSteered):
@@ -215,7 +215,7 @@ func (w *writer) take(ctx context.Context, one *worker) error {
 }
 
 // cameTo gives what a worker has done, or that it was begun and came to nothing, because of cause.
-func (w *writer) cameTo(one *worker, cause error) []step {
+func (w *recorder) cameTo(one *worker, cause error) []step {
 	switch {
 	case one.err == nil:
 		return []step{one.step}
@@ -231,7 +231,7 @@ func (w *writer) cameTo(one *worker, cause error) []step {
 }
 
 // land takes steps into the record, as one commit.
-func (w *writer) land(ctx context.Context, steps ...step) error {
+func (w *recorder) land(ctx context.Context, steps ...step) error {
 	if len(steps) == 0 {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (w *writer) land(ctx context.Context, steps ...step) error {
 }
 
 // steer has people's commands carried out, and ends the steps that are void then.
-func (w *writer) steer(ctx context.Context) error {
+func (w *recorder) steer(ctx context.Context) error {
 	if w.Steering == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (w *writer) steer(ctx context.Context) error {
 
 // fold ends all workers and takes what they, and one that is done already, have done into the record, as one commit. Its
 // error also says which steps could not be carried out.
-func (w *writer) fold(ctx context.Context, cause error, done *worker) error {
+func (w *recorder) fold(ctx context.Context, cause error, done *worker) error {
 	if !errors.Is(cause, ErrSteered) && !errors.Is(cause, ErrInterrupted) {
 		cause = ErrInterrupted
 	}
