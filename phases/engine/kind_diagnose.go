@@ -33,13 +33,11 @@ func (e *Engine) failed(err error) metadata.Reason {
 	if broke, is := errors.AsType[*AgentError](err); is {
 		return broke.WhyBroke(func(text string) string { return phases.OneLine(e.Mask(text)) })
 	}
-	if of, is := errors.AsType[interface {
-		error
-		Why() metadata.Reason
-	}](err); is {
-		return of.Why()
+	why := prompts.Why(err)
+	if why.Code() == "failed" {
+		why = metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
 	}
-	return metadata.Because("failed", "error", metadata.Said(phases.OneLine(e.Mask(err.Error()))))
+	return why
 }
 
 // consult asks an agent.
