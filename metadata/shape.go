@@ -117,8 +117,8 @@ func CheckNewPath(p string) error {
 		switch name := FoldName(part); {
 		case strings.TrimRight(part, ". ") != part:
 			return fmt.Errorf("%q has a part that ends with a dot or a space, which Windows leaves out", p)
-		case reserved().MatchString(name):
-			return fmt.Errorf("%q has a part that is the name of a device on Windows", p)
+		case reserved().MatchString(name), strings.ContainsAny(part, `<>"|?*`):
+			return fmt.Errorf("%q has a part that is the name of a device on Windows, or has a character that no name has there", p)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestCheckNewPath(t *testing.T) {
 		"a": true, "a/b.md": true, ".hidden": true, "console.log": true, "auxiliary": true, "com": true, "com10": true, "nulls/x": true,
 		"ab:c": true, "漢字.md": true, "[id].tsx": true, "lpt": true,
 		"..": false, ".git/x": false, "a.": false, "a /b": false, "dir./x": false, "...": false,
-		"aux": false, "AUX.c": false, "a/nul.tar.gz": false, "Con": false, "com1": false, "lpt9.txt": false, "com¹": false, "conout$": false, "nul .x": false,
+		"aux": false, "AUX.c": false, "a/nul.tar.gz": false, "Con": false, "com1": false, "lpt9.txt": false, "com¹": false, "conout$": false, "nul .x": false, "why?": false, "a/*.go": false,
 	} {
 		if err := CheckNewPath(path); (err == nil) != ok {
 			t.Errorf("%q: %v", path, err)

@@ -85,11 +85,9 @@ type SortedChanges struct {
 // Sort decides about every change.
 func (b Boundary) Sort(changes []Change) (s SortedChanges) {
 	var kept []Change
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Path == path.Join(b.state, metadata.File) })
 	broken := b.broken(changes)
 	for _, c := range changes {
-		if c.Path == path.Join(b.state, metadata.File) {
-			continue
-		}
 		if b.opens(c) && len(s.Opened) < mostOpenedFiles {
 			s.Opened = append(s.Opened, c.Path)
 			continue
@@ -119,50 +117,32 @@ type breach struct {
 	why  metadata.Reason
 }
 
-// broken gives what changes break, by their paths. Nothing is moved by half: where something may not be at its new place,
-// what is gone and stood in its way, or seems to be it, is taken back, too.
+// broken gives what changes break, by their paths. Nothing is moved by half: where something may not stay, it may have been
+// moved there, so nothing stays away whose place is free, unless something of its name is elsewhere now.
 func (b Boundary) broken(changes []Change) map[string]breach {
-	out, alike := map[string]breach{}, map[string][]string{}
-	added, gone, kept, done := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	out, kept, above, moved := map[string]breach{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var half breach
 	for _, c := range changes {
-		if rule, why := b.Rule(c); rule != "" {
-			out[c.Path], added[c.Path] = breach{rule, why}, c.New
-		} else if gone[c.Path] = c.Gone; c.Gone {
-			for _, like := range likenesses(c.Path) {
-				alike[like] = append(alike[like], c.Path)
+		rule, why := b.Rule(c)
+		switch {
+		case rule != "":
+			out[c.Path] = breach{rule, why}
+			if !c.Gone && !b.opens(c) {
+				half = cmp.Or(half, breach{rule, metadata.Because("moved_to", "path", Printable(c.Path))})
 			}
-		}
-	}
-	back := func(from, to string) {
-		if _, known := out[from]; !known && gone[from] && added[to] && !kept[from] {
-			out[from], done[to] = breach{out[to].rule, metadata.Because("moved_to", "path", Printable(to))}, true
-		}
-	}
-	for _, c := range changes {
-		if !c.Gone && out[c.Path].rule == "" {
-			eachAbove(c.Path, func(dir string) { kept[dir] = true })
+		case !c.Gone:
+			kept[c.Path], moved[path.Base(c.Path)] = true, moved[path.Base(c.Path)] || c.New
+			eachAbove(c.Path, func(dir string) { above[dir] = true })
 		}
 	}
 	for _, c := range changes {
-		eachAbove(c.Path, func(dir string) {
-			back(c.Path, dir)
-			back(dir, c.Path)
-		})
-	}
-	for i := range 3 { // likenesses
-		for _, c := range changes {
-			for like := likenesses(c.Path)[i]; added[c.Path] && !done[c.Path] && len(alike[like]) > 0; alike[like] = alike[like][1:] {
-				back(alike[like][0], c.Path)
-			}
+		back := c.Gone && half.rule != "" && out[c.Path].rule == "" && !above[c.Path] && !moved[path.Base(c.Path)]
+		eachAbove(c.Path, func(dir string) { back = back && !kept[dir] })
+		if back {
+			out[c.Path] = half
 		}
 	}
 	return out
-}
-
-// likenesses are what two paths have in common of which one may be the other that was moved: the more, the earlier.
-func likenesses(p string) [3]string {
-	dir, name := path.Split(p)
-	return [3]string{"/" + name, dir + "/" + path.Ext(name), "//" + path.Ext(name)}
 }
 
 // eachAbove gives the folders that a path is in.

@@ -221,7 +221,9 @@ func TestCaps(t *testing.T) {
 		"what made way for a link stays": {[]Change{{Path: "a.txt", Kind: FileKind, Gone: true}, {Path: "a.txt/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
 		"not if it made way for more":    {[]Change{{Path: "a", Kind: FileKind, Gone: true}, {Path: "a/l.md", Kind: SymlinkKind, New: true}, {Path: "a/b", Kind: FileKind, New: true}}, 0, 2, 1, ""},
 		"a folder made way":              {[]Change{{Path: "d", Kind: SymlinkKind, New: true}, {Path: "d/a.go", Kind: FileKind, Gone: true}, {Path: "d/e/b.md", Kind: FileKind, Gone: true}}, 0, 0, 3, ""},
-		"what is only gone stays gone":   {[]Change{{Path: "x.md", Kind: FileKind, Gone: true}, {Path: "y.md", Kind: FileKind, Gone: true}, {Path: "aux.md", Kind: FileKind, New: true}}, 0, 1, 2, ""},
+		"nor if a file has the place":    {[]Change{{Path: "d", Kind: FileKind, New: true}, {Path: "d/a", Kind: FileKind, Gone: true}, {Path: "l", Kind: SymlinkKind, New: true}}, 0, 2, 1, ""},
+		"nor what has moved":             {[]Change{{Path: "a.md", Kind: FileKind, Gone: true}, {Path: "d/a.md", Kind: FileKind, New: true}, {Path: "l", Kind: SymlinkKind, New: true}}, 0, 2, 1, ""},
+		"nobody knows which was moved":   {[]Change{{Path: "x.md", Kind: FileKind, Gone: true}, {Path: "y.txt", Kind: FileKind, Gone: true}, {Path: "mod", Kind: NestedKind}}, 0, 0, 3, ""},
 		"the record is not counted":      {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
 	}
 	for name, test := range tests {

@@ -160,16 +160,17 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	})
 }
 
-// judge notes what a file with this head holds and, if that is no text, what the tip has there or, if whole is elsewhere in
-// the tip, that it was moved or copied.
+// judge notes what a file with this head holds and, if that is no text, what the tip has there or, if that is text and whole
+// is elsewhere in the tip, that it was moved or copied.
 func (t Tree) judge(ctx context.Context, c *phases.Change, head []byte, was bool, whole func() ([]byte, error)) error {
 	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() {
 		return nil
 	}
 	if was {
 		before, err := t.Held(ctx, c.Path, phases.HeadSize)
-		c.Held = phases.ContentOf(before)
-		return err
+		if c.Held = phases.ContentOf(before); err != nil || c.Held.Opaque() {
+			return err
+		}
 	}
 	data, err := whole()
 	if err != nil {
