@@ -87,9 +87,18 @@ func whyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadat
 	return cmp.Or(difference(c, *b), metadata.Because("check_green_since"))
 }
 
-// failedBefore gives how a check that fails now failed before; nil if it did not.
+// CouldNotRun reports whether a check that failed says nothing of the code: a shell could not start it, its time was over,
+// it was killed, or what it starts is not there.
+func CouldNotRun(c metadata.CheckResult) bool {
+	return c.ExitCode < 0 || slices.Contains([]int{126, 127, 137}, c.ExitCode) || !c.Pass && notThere.MatchString(c.Output)
+}
+
+// notThere is how programs that start others say that they could not.
+var notThere = regexp.MustCompile(`(?m)^(make(\[\d+\])?: \*\*\* (\[.*\] Error 12[67]|No rule to make target .*)|\S*python[\d.]*: No module named \S+|npm (ERR!|error) Missing script: .*)$`)
+
+// failedBefore gives how a check that fails now failed before; nil if it did not, or could not run.
 func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metadata.CheckResult {
-	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool { return b.Name == c.Name && b.Run == c.Run && !b.Pass })
+	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool { return b.Name == c.Name && b.Run == c.Run && !b.Pass && !CouldNotRun(b) })
 	if c.Pass || i < 0 {
 		return nil
 	}

@@ -13,25 +13,24 @@ func TestKnownBefore(t *testing.T) {
 		last        *metadata.CheckResult // on the work before; nil: there was none
 		want        metadata.Reason       // empty: as before
 	}{
-		"the same test":          {failing("TestA"), failing("TestA"), nil, ""},
-		"fewer tests":            {failing("TestA", "TestB"), failing("TestB"), nil, ""},
-		"another test":           {failing("TestA"), failing("TestA", "TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
-		"another one instead":    {failing("TestA"), failing("TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
-		"another exit code":      {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = 137 }), nil, metadata.Because("check_exit_differs", "code", 1)},
-		"a limit of time":        {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), nil, metadata.Because("check_exit_differs", "code", 1)},
-		"more than are named":    {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(9, 2)), nil, metadata.Because("check_fails_more", "n", 1)},
-		"fewer ran":              {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(4, 1)), nil, metadata.Because("check_runs_less", "n", 4, "before", 9)},
-		"nobody says how many":   {with(failing("TestA"), counts(9, 1)), failing("TestA"), nil, metadata.Because("check_runs_less", "n", 0, "before", 9)},
-		"more ran":               {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(12, 1)), nil, ""},
-		"no name any more":       {failing("TestA"), failing(), nil, metadata.Because("check_names_gone")},
-		"a name that was not":    {failing(), failing("TestA"), nil, ""},
-		"another output":         {printing("1"), printing("2"), nil, ""},
-		"ended at a limit twice": {with(failing("TestA", "TestB"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), nil, ""},
-		"green since":            {printing("1"), printing("2"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, metadata.Because("check_green_since")},
-		"held against it since":  {printing("1"), printing("2"), last(1, false), metadata.Because("check_green_since")},
-		"red otherwise since":    {printing("1"), printing("2"), last(2, false), ""},
-		"red as before since":    {printing("1"), printing("2"), last(1, true), ""},
-		"a test that was green":  {failing("TestA"), failing("TestA"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, ""},
+		"the same test":         {failing("TestA"), failing("TestA"), nil, ""},
+		"fewer tests":           {failing("TestA", "TestB"), failing("TestB"), nil, ""},
+		"another test":          {failing("TestA"), failing("TestA", "TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
+		"another one instead":   {failing("TestA"), failing("TestB"), nil, metadata.Because("check_fails_more", "n", 1)},
+		"another exit code":     {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = 137 }), nil, metadata.Because("check_exit_differs", "code", 1)},
+		"a limit of time":       {failing("TestA"), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), nil, metadata.Because("check_exit_differs", "code", 1)},
+		"more than are named":   {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(9, 2)), nil, metadata.Because("check_fails_more", "n", 1)},
+		"fewer ran":             {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(4, 1)), nil, metadata.Because("check_runs_less", "n", 4, "before", 9)},
+		"nobody says how many":  {with(failing("TestA"), counts(9, 1)), failing("TestA"), nil, metadata.Because("check_runs_less", "n", 0, "before", 9)},
+		"more ran":              {with(failing("TestA"), counts(9, 1)), with(failing("TestA"), counts(12, 1)), nil, ""},
+		"no name any more":      {failing("TestA"), failing(), nil, metadata.Because("check_names_gone")},
+		"a name that was not":   {failing(), failing("TestA"), nil, ""},
+		"another output":        {printing("1"), printing("2"), nil, ""},
+		"green since":           {printing("1"), printing("2"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, metadata.Because("check_green_since")},
+		"held against it since": {printing("1"), printing("2"), last(1, false), metadata.Because("check_green_since")},
+		"red otherwise since":   {printing("1"), printing("2"), last(2, false), ""},
+		"red as before since":   {printing("1"), printing("2"), last(1, true), ""},
+		"a test that was green": {failing("TestA"), failing("TestA"), &metadata.CheckResult{Name: "unit", Run: "make", Pass: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, now := []metadata.CheckResult{{Name: "other"}, tt.before}, []metadata.CheckResult{tt.now}
@@ -54,6 +53,9 @@ func TestNotKnownBefore(t *testing.T) {
 		"passes now":      {failing("TestA"), with(failing("TestA"), passes)},
 		"passed before":   {with(failing("TestA"), passes), failing("TestA")},
 		"another command": {with(failing("TestA"), func(c *metadata.CheckResult) { c.Run = "true" }), failing("TestA")},
+		"ran out of time": {with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 })},
+		"no rule of make": {with(failing(), func(c *metadata.CheckResult) { c.Output = "make: *** No rule to make target 'test'.  Stop.\n" }), failing()},
+		"nothing to run":  {with(failing(), func(c *metadata.CheckResult) { c.Output = "/usr/bin/python3: No module named pytest\n" }), failing()},
 	} {
 		now := []metadata.CheckResult{tt.now}
 		KnownBefore(now, []metadata.CheckResult{tt.before}, nil)

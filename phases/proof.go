@@ -82,7 +82,7 @@ func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
 		if !c.Pass && len(c.FailedTests) == 0 && (work[i].Pass || c.Failed > work[i].Failed) {
 			unnamed = append(unnamed, c.Name)
 		}
-		named = named || len(c.FailedTests) > 0 || c.ExitCode >= cannotRun
+		named = named || len(c.FailedTests) > 0 || CouldNotRun(c) || c.ExitCode > 128
 	}
 	if !named {
 		return unnamed, nil
@@ -126,9 +126,6 @@ func Proves(kind pipelines.Proof, ended, work []metadata.CheckResult) (bool, met
 	}
 	return false, metadata.Because("proof_not_run", "tests", others)
 }
-
-// cannotRun is the least exit code by which a shell says that it could not run a command, or that a signal ended it.
-const cannotRun = 126
 
 // noTest matches names of what fails and is no test that ran: a build, a file that cannot be read, a program that ended.
 var noTest = regexp.MustCompile(strings.Join([]string{

@@ -179,6 +179,23 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	return touch(run, at)
 }
 
+// TriedBefore gives the record after checks ran on what was there before the work. One that could not run would prove
+// nothing later: the run stops, and they are tried again when it is started again.
+func TriedBefore(run metadata.Run, results []metadata.CheckResult, at time.Time) metadata.Run {
+	var why []metadata.Reason
+	for _, c := range results {
+		if CouldNotRun(c) {
+			why = append(why, metadata.Because("check_not_run", "check", c.Name, "code", c.ExitCode, "end", cmp.Or(complaint(c.Output), c.Run)))
+		}
+	}
+	if len(why) > 0 {
+		return stopped(run, metadata.Failed, metadata.SetupFailed, metadata.All(why...), at)
+	}
+	run = run.Clone()
+	run.Baseline = results
+	return touch(run, at)
+}
+
 // Broken gives the command of a setup that failed, or nil.
 func Broken(setup []metadata.CheckResult) *metadata.CheckResult {
 	for i := range setup {

@@ -227,7 +227,7 @@ func WeighLate(p *pipelines.Phase, before, v *metadata.Verdict, changed []Place,
 			return err
 		case ended.Pass:
 			f.Late = metadata.Because("late_passes", "run", f.Proof)
-		case ended.ExitCode < 0 || ended.ExitCode >= cannotRun:
+		case CouldNotRun(ended):
 			f.Late = metadata.Because("late_not_run", "run", f.Proof, "code", ended.ExitCode)
 		default:
 			f.Late = metadata.Because("late_proven", "run", f.Proof, "code", ended.ExitCode)

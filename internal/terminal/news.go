@@ -162,7 +162,7 @@ func newsOfEnd(s view.State, e engine.Event) news {
 		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
 	}
 	for _, c := range o.Checks {
-		c.FailsBefore = c.FailsBefore || !c.Pass && e.Of.Do == phases.DoBaseline
+		c.FailsBefore = c.FailsBefore || !c.Pass && e.Of.Do == phases.DoBaseline && !phases.CouldNotRun(c)
 		n.Checks = append(n.Checks, checkNews{c, c.Name, c.Pass, c.ExitCode, c.FailsBefore, c.Flaky})
 	}
 	rec := e.Run.Phase(e.Of.Phase)

@@ -304,7 +304,14 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 	}
 	defer root.Close() // opened for reading
 	own, err := fs.Sub(root.FS(), ownFolder)
-	here, there := ownIn(own), ownIn(committed)
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err = ownIn(own)
+	there, unread := ownIn(committed)
+	if err = cmp.Or(err, unread); err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", ownFolder, err)
+	}
 	for name, file := range there {
 		if is := here[name]; is != nil && bytes.Equal(text.UnixLines(is.Data), text.UnixLines(file.Data)) {
 			is.Data = file.Data
@@ -318,26 +325,32 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 		}
 	}
 	slices.Sort(otherwise)
-	return here, otherwise, err
+	return here, otherwise, nil
 }
 
-// ownIn reads the pipelines, prompts and settings of a folder, which may be nil. What cannot be read is left out.
-func ownIn(folder fs.FS) fstest.MapFS {
+// ownIn reads the pipelines, prompts and settings of a folder, which may be nil, or not there.
+func ownIn(folder fs.FS) (fstest.MapFS, error) {
 	all := fstest.MapFS{}
 	if folder == nil {
-		return all
+		return all, nil
 	}
-	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && isOwn(name) {
-			if !e.Type().IsRegular() { // which is a mistake
-				all[name] = &fstest.MapFile{Mode: fs.ModeIrregular}
-			} else if data, err := fs.ReadFile(folder, name); err == nil {
-				all[name] = &fstest.MapFile{Data: data}
-			}
+	err := fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
+		_, file := source.IsFile(path.Base(name))
+		switch {
+		case err != nil || !isOwn(name) || e.IsDir() && !file:
+			return err
+		case !e.Type().IsRegular(): // which is a mistake
+			all[name] = &fstest.MapFile{Mode: fs.ModeIrregular}
+			return nil
 		}
-		return nil
+		data, err := fs.ReadFile(folder, name)
+		all[name] = &fstest.MapFile{Data: data}
+		return err
 	})
-	return all
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return all, err
 }
 
 // isOwn reports whether a file of the folder is a pipeline, a prompt, the settings or the policy of the repository, or came

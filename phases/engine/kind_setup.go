@@ -106,12 +106,14 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
 	c := e.round()
 	c.Checker = cmp.Or(e.Base, e.Checker)
-	next, err := e.tryBefore(ctx, run, do, c, all)
+	tried, err := e.tryBefore(ctx, run, do, c, all)
 	if err != nil {
 		return run, err
 	}
-	next.UpdatedAt = e.Now()
-	next.Revision++
+	next := phases.TriedBefore(run, tried.Baseline, e.Now())
+	if next.Status != metadata.Running {
+		return next, e.Amend(ctx, next, "checks cannot run")
+	}
 	return next, e.Store.Save(next)
 }
 

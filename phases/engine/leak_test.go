@@ -119,7 +119,7 @@ func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]Leak, error) {
 const canary = "sk-ant-very/secret+\"value\"=="
 
 func watching() watch {
-	return watch{Finder: secrets.New(secrets.Secret{Name: "ANTHROPIC_API_KEY", Value: canary})}
+	return watch{Finder: secrets.New(secrets.Secret{Name: "ANTHROPIC_API_KEY", Value: canary}, secrets.Secret{Name: "TOKEN", Value: "a-token/of-somebody"})}
 }
 
 // awsKey has the shape of a key, put together so that none stands in this file.
@@ -140,7 +140,7 @@ func TestASecretIsNeverCommitted(t *testing.T) {
 		"a value":                     {"config.go", "x\n" + canary, "config.go:2 has the value of ANTHROPIC_API_KEY; the changes were reverted"},
 		"a shape":                     {"config.go", "key = \"" + awsKey() + "\"", "config.go:1 has what looks like a secret (aws-access-token); the changes were reverted"},
 		"a shape that begs":           {"config.go", "key = \"" + awsKey() + "\" // gitleaks:allow", "config.go:1 has what looks like a secret (aws-access-token); the changes were reverted"},
-		"a name":                      {strings.ReplaceAll(canary, "/", "-") + ".go", "x", ".go has a secret in its name; the changes were reverted"},
+		"a name":                      {"a-token/of-somebody.go", "x", ".go has a secret in its name; the changes were reverted"},
 		"a value where shapes may be": {"lib/testdata/key", canary, "lib/testdata/key:1 has the value of ANTHROPIC_API_KEY; the changes were reverted"},
 	} {
 		t.Run(what, func(t *testing.T) {
