@@ -98,7 +98,9 @@ var notThere = regexp.MustCompile(`(?m)^(make(\[\d+\])?: \*\*\* (\[.*\] Error 12
 
 // failedBefore gives how a check that fails now failed before; nil if it did not, or could not run.
 func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metadata.CheckResult {
-	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool { return b.Name == c.Name && b.Run == c.Run && !b.Pass && !CouldNotRun(b) })
+	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool {
+		return b.Name == c.Name && b.Run == c.Run && !b.Pass && !CouldNotRun(b)
+	})
 	if c.Pass || i < 0 {
 		return nil
 	}

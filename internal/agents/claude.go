@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -339,12 +340,16 @@ func (s *claudeStream) takeUsage(e claudeEvent) {
 		return // nothing was billed, or nothing is told: what was seen counts
 	}
 	s.result.Usage = metadata.Usage{Turns: e.Turns, USD: e.USD}
-	if e.Usage != (claudeUsage{}) {
-		s.add(e.Usage)
-		return
-	}
+	s.add(e.Usage)
 	for _, m := range e.ModelUsage {
-		s.add(claudeUsage(m))
+		if e.Usage == (claudeUsage{}) {
+			s.add(claudeUsage(m))
+		}
+	}
+	// Newer versions tell what the whole session has cost (2.1.332).
+	likely, _ := s.cli.priced(s.result.Model, s.result.Usage)
+	if call := e.USD - s.task.SpentUSD; call >= 0 && math.Abs(call-likely.USD) < math.Abs(e.USD-likely.USD) {
+		s.result.Usage.USD = call
 	}
 }
 

@@ -27,9 +27,11 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 	if err := containment(o.Sandbox).Check(); err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	if info, err := os.Stat(os.TempDir()); err != nil || !info.IsDir() {
-		return nil, exit.Usagef("TMPDIR names %q, which is no folder: make it, or set TMPDIR to another one", os.TempDir())
+	tried, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return nil, exit.AsUsage(fmt.Errorf("TMPDIR names %q, where no folder can be made: make it one of yours, or set TMPDIR to another (%w)", os.TempDir(), err))
 	}
+	_ = os.Remove(tried) // it is empty
 	w := &opening{Workspace: &Workspace{Recorded: Recorded{Env: env}, clean: func() {}}, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 		w.clean()
 		return nil, err
 	}
-	err := w.load(ctx)
+	err = w.load(ctx)
 	if err == nil {
 		err = w.takeNotes(ctx)
 	}

@@ -37,6 +37,11 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, 
 	t = e.taskOf(run, d)
 	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), usd
 	t.Session, t.Resume, t.Part = e.session(run, d), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
+	for _, a := range run.Attempts {
+		if t.Resume && a.Session == t.Session {
+			t.SpentUSD += a.Usage.USD
+		}
+	}
 	_, t.Images = e.shown(ctx)
 	t.Wrong = func(answer json.RawMessage) string {
 		return e.wrong(ctx, run, d, answer).In(prompts.Words(run.Language))
@@ -247,6 +252,8 @@ type Task struct {
 
 	Session string `json:"session,omitempty"` // id of the session to start, or to go on with
 	Resume  bool   `json:"resume,omitempty"`  // go on with Session
+	// SpentUSD is what earlier calls of the session have cost.
+	SpentUSD float64 `json:"-"`
 
 	Model string `json:"model,omitempty"`
 	// Models may be asked besides Model and the agent's, and no others; nil: also any known to be no dearer.
