@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -133,6 +134,9 @@ func TestTestsThatFailed(t *testing.T) {
 	}
 	run := "echo '--- FAIL: TestA (0.00s)'\n" + report("web/target/surefire-reports/TEST-a.xml", "maven") + report("out/report.xml", "own") +
 		report("node_modules/x/surefire-reports/TEST-b.xml", "of others") + report("other.xml", "not asked for") + "mkfifo out/pipe.xml; ln -s /dev/zero out/zero.xml\n"
+	stale := filepath.Join(b.dir, "old/surefire-reports/TEST-c.xml") // nobody knows of what
+	testenv.Must(t, testenv.PutText(stale, `<testsuite><testcase classname="a.B" name="of before"><failure/></testcase></testsuite>`))
+	testenv.Must(t, os.Chtimes(stale, time.Time{}, time.Now().Add(-time.Second)))
 	for end, want := range map[string][]string{"exit 1": {"TestA", "a.B own", "a.B maven"}, "exit 0": nil} {
 		r, err := b.opts.Check(t.Context(), b.dir, pipelines.Check{Name: "unit", Run: "rm -rf out\n" + run + end, Timeout: pipelines.Duration(time.Minute), JUnit: []string{"out/*.xml"}})
 		if err != nil || !slices.Equal(r.FailedTests, want) {

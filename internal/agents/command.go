@@ -54,13 +54,13 @@ func (a command) Run(ctx context.Context, t engine.Task) (engine.Result, error) 
 			return
 		}
 		if wrong := a.read(printed.Bytes(), &s.result); wrong != nil {
-			s.failed = a.fail(metadata.Crash, wrong)
+			s.failed = a.fail(metadata.Refused, wrong) // the next call would print the same
 		}
 		s.done = true
 	}
 	return a.run(ctx, t, s, a.prepare, func(line []byte) process.Reaction {
 		if printed.Len()+len(line) > maxAnswer {
-			s.failed = a.fail(metadata.Crash, fmt.Errorf("it printed more than %d bytes; it is to print one JSON object", maxAnswer))
+			s.failed = a.fail(metadata.Refused, fmt.Errorf("it printed more than %d bytes; it is to print one JSON object", maxAnswer))
 			return process.GiveUp
 		}
 		printed.Write(line)
@@ -97,7 +97,7 @@ func (a command) untold() metadata.Usage {
 
 // read fills the result with what the program printed.
 func (a command) read(printed []byte, r *engine.Result) error {
-	if len(bytes.TrimSpace(printed)) == 0 {
+	if printed = bytes.TrimPrefix(printed, []byte("\ufeff")); len(bytes.TrimSpace(printed)) == 0 {
 		printed = []byte("{}")
 	}
 	var said answer

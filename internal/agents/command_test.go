@@ -41,7 +41,7 @@ func TestCommandAnswers(t *testing.T) {
 				if !r.Usage.Unknown {
 					t.Errorf("what a broken call has cost is known: %+v", r.Usage)
 				}
-				if fault == nil || fault.Class != metadata.Crash || fault.Agent != "worker" || !strings.Contains(fault.Error(), tt.why) {
+				if fault == nil || fault.Class != metadata.Refused || fault.Agent != "worker" || !strings.Contains(fault.Error(), tt.why) {
 					t.Errorf("error %+v, want it to say %q", fault, tt.why)
 				}
 				return
@@ -70,7 +70,7 @@ func TestCommandThatFails(t *testing.T) {
 		t.Errorf("error %+v", fault)
 	}
 	b.install("worker", "flood", "stdout", "3")
-	if _, fault := b.run("command"); fault == nil || fault.Class != metadata.Crash || !strings.Contains(fault.Error(), "printed more than") {
+	if _, fault := b.run("command"); fault == nil || fault.Class != metadata.Refused || !strings.Contains(fault.Error(), "printed more than") {
 		t.Errorf("error %+v", fault)
 	}
 }

@@ -185,7 +185,7 @@ func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, ou
 	}
 	r.Output = out.String()
 	if !r.Pass || len(c.JUnit) > 0 {
-		told.jUnitIn(dir, c.JUnit)
+		told.jUnitIn(dir, c.JUnit, began.Add(-10*time.Millisecond)) // as coarse as times of files are
 	}
 	if r.Ran, r.Failed = told.tests(); !r.Pass {
 		r.FailedTests = told.Names()

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -213,9 +214,9 @@ const (
 	mostReport  = 16 << 20
 )
 
-// jUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle.
-// What cannot be read tells nothing.
-func (a *Account) jUnitIn(dir string, patterns []string) {
+// jUnitIn takes the names of tests from the files below dir that patterns name, and from those of Maven and Gradle, written
+// since the check began: what lay there before is of others. What cannot be read tells nothing.
+func (a *Account) jUnitIn(dir string, patterns []string, began time.Time) {
 	patterns = append(slices.Clone(patterns), "surefire-reports/**", "failsafe-reports/**", "build/test-results/**")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -241,7 +242,7 @@ func (a *Account) jUnitIn(dir string, patterns []string) {
 			return nil
 		}
 		defer f.Close() // opened for reading
-		if info.Size() <= mostReport {
+		if info.Size() <= mostReport && !info.ModTime().Before(began) {
 			a.jUnit(f)
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -226,7 +228,10 @@ func (o outfit) lacks() error {
 }
 
 func (o outfit) unserved(server string, why error) error {
-	return o.fail(metadata.Missing, fmt.Errorf("the MCP server %s: %w", server, why))
+	if of, is := errors.AsType[*engine.AgentError](why); is {
+		why = of.Err // without the name of the agent, and how to get it
+	}
+	return &engine.AgentError{Class: metadata.Missing, Agent: o.name, Err: fmt.Errorf("the MCP server %s: %w", server, why)}
 }
 
 // prepare makes the servers ready for one call and gives those reached through its gate. What a server is given stands

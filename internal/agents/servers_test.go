@@ -189,7 +189,7 @@ func TestProbeOfServers(t *testing.T) {
 	b.opts.Environ = append(b.opts.Environ, "ANTHROPIC_API_KEY=canary")
 	for want, set := range map[string]pipelines.ToolSet{
 		"the MCP server own: it needs the variable WORDBOOK_KEY, which is not set": {MCP: map[string]pipelines.ToolServer{"own": {Command: "/bin/sh", Env: map[string]string{"KEY": "env:WORDBOOK_KEY"}}}},
-		`the MCP server own: claude: there is no program "not-there" in PATH`:      {MCP: map[string]pipelines.ToolServer{"own": {Command: "not-there"}}},
+		`the MCP server own: there is no program "not-there" in PATH`:              {MCP: map[string]pipelines.ToolServer{"own": {Command: "not-there"}}},
 	} {
 		var fault *engine.AgentError
 		if err := Probe("claude", pipelines.Agent{Use: "claude", ToolSet: set}, b.dir, b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || !strings.Contains(err.Error(), want) {

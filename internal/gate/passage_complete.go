@@ -92,12 +92,13 @@ func correctUsage(c Call, seen Report, r *Told) {
 	if theirs.Estimated { // by prices of tokens, which do not have what else the gate has seen
 		r.Usage.USD += seen.Extra
 	}
-	if !covers(theirs, ours) {
+	whole := c.Resumed && !estimated && sumOf(ours) > 0 && !covers(ours, theirs) // it tells what the session has used in all
+	if whole || !covers(theirs, ours) {
 		why := fmt.Sprintf("%s says that it used %d tokens (%d of output), and answers with %d tokens (%d of output) came through, which counts", c.Agent, sumOf(theirs), theirs.OutputTokens, sumOf(ours), ours.OutputTokens)
 		if estimated {
 			why += "; some of them did not say what they used, and it was worked out from how long they are"
 		}
-		if estimated || sumOf(theirs) > 0 {
+		if !whole && (estimated || sumOf(theirs) > 0) {
 			r.Warnings = append(r.Warnings, why)
 		}
 		turns := max(theirs.Turns, seen.Turns)

@@ -294,25 +294,26 @@ func TestWhoseFiguresCount(t *testing.T) {
 		own, want metadata.Usage
 		warnings  int
 	}{
-		"it gives none":                 {seen, metadata.Usage{}, gates, 0},
-		"about the same":                {seen, near, near, 0},
-		"others":                        {seen, far, gates, 1},
-		"output that it calls cached":   {seen, hidden, gates, 1},
-		"input that it calls cached":    {seen, uncached, gates, 1},
-		"the same for less":             {seen, with(near, 0.1, false), raised(near), 1},
-		"the same for a little less":    {seen, with(near, 0.49, false), raised(near), 0},
-		"nothing was seen":              {Report{}, far, far, 0},
-		"one broke off, and it is less": {broken, far, gates, 1},
-		"one broke off, and it is more": {broken, brokenMore, brokenMore, 0},
-		"more, and for less":            {broken, with(brokenMore, 0.3, false), raised(brokenMore), 1},
-		"one broke off, and no own":     {broken, metadata.Usage{}, gates, 1},
-		"with a search":                 {searched, with(near, 0.4, true), with(near, 0.65, true), 0},
-		"knows of the search":           {searched, near, near, 0},
-		"a session that goes on":        {seen, with(near, 0.6, false), raised(near), 0},
-		"long prompts":                  {seen, with(near, 0.2, true), raised(near), 0},
+		"it gives none":                  {seen, metadata.Usage{}, gates, 0},
+		"about the same":                 {seen, near, near, 0},
+		"others":                         {seen, far, gates, 1},
+		"output that it calls cached":    {seen, hidden, gates, 1},
+		"input that it calls cached":     {seen, uncached, gates, 1},
+		"the same for less":              {seen, with(near, 0.1, false), raised(near), 1},
+		"the same for a little less":     {seen, with(near, 0.49, false), raised(near), 0},
+		"nothing was seen":               {Report{}, far, far, 0},
+		"one broke off, and it is less":  {broken, far, gates, 1},
+		"one broke off, and it is more":  {broken, brokenMore, brokenMore, 0},
+		"more, and for less":             {broken, with(brokenMore, 0.3, false), raised(brokenMore), 1},
+		"one broke off, and no own":      {broken, metadata.Usage{}, gates, 1},
+		"with a search":                  {searched, with(near, 0.4, true), with(near, 0.65, true), 0},
+		"knows of the search":            {searched, near, near, 0},
+		"a session that goes on":         {seen, with(near, 0.6, false), raised(near), 0},
+		"a session that goes on, in all": {seen, metadata.Usage{InputTokens: 2 * far.InputTokens, OutputTokens: 4000, CachedTokens: 90_000, USD: 0.9}, gates, 0},
+		"long prompts":                   {seen, with(near, 0.2, true), raised(near), 0},
 	} {
 		r := Told{Usage: tt.own}
-		correctUsage(Call{Agent: "x", Resumed: name == "a session that goes on"}, tt.seen, &r)
+		correctUsage(Call{Agent: "x", Resumed: strings.HasPrefix(name, "a session that goes on")}, tt.seen, &r)
 		if r.Usage != tt.want || len(r.Warnings) != tt.warnings {
 			t.Errorf("%s: %+v, %q; want %+v", name, r.Usage, r.Warnings, tt.want)
 		}

@@ -137,9 +137,11 @@ func (l *look) named(hosts []string, host string) []string {
 	name, port, _ := strings.Cut(host, ":")
 	_, notIP := netip.ParseAddr(name)
 	n, _ := strconv.Atoi(port)
+	name = strings.TrimSuffix(name, ".")
+	top := name[strings.LastIndexByte(name, '.')+1:] // one of figures is an address, however it is written
 	switch {
 	case len(hosts) >= mostHosts || slices.Contains(hosts, host) || len(l.found.Unused) >= 2*mostHosts:
-	case notIP == nil || !strings.Contains(name, ".") || matchesAny(known().Near, name) || port != "" && n < 1024 && n != 443:
+	case notIP == nil || top == name || strings.Trim(top, "0123456789") == "" || matchesAny(known().Near, name) || port != "" && n < 1024 && n != 443:
 		l.unused("the host "+host, "it is of this machine or its network, or a service beside the web; if packages come from there, add it to allow")
 	case matchesAny(known().Anybody, name):
 		l.unused("the host "+host, "anybody can keep files there, so what it lets in it also lets out; if packages come from there, add it to allow")
