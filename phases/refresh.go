@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -12,12 +13,20 @@ import (
 // done, in the folder it lies in; new phases are pending; a phase that the new pipeline does not have any more is left
 // as it is if it is completed, and skipped if it is not, because the history names it; once a pipeline has it again, it
 // is pending. An allowance that a person gave stays. A completed run that has new phases runs again, and so does one
-// that would not stop any more where it did. No argument is changed.
+// that would not stop any more where it did, such as by checks that read otherwise now. No argument is changed.
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
 	plan.Phases, plan.Spare = slices.Clone(now.Phases), slices.Clone(now.Spare)
 	run.Phases = phasesUnder(old, &plan, run)
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		was, is := old.Phase(rec.Name), plan.Phase(rec.Name)
+		if rec.Status == metadata.PhaseFailed && rec.ChecksFail() && was != nil && is != nil && !reflect.DeepEqual(was.Checks, is.Checks) {
+			rec.Status, rec.CurrentStep, rec.RetryCount, rec.Recent = metadata.PhaseInProgress, metadata.Review, 0, nil
+			rec.Checks, rec.Verdict, rec.ReviewResult = nil, nil, ""
+		}
+	}
 	if plan.Phase(run.CurrentPhase) == nil {
 		run.CurrentPhase = plan.Phases[0].Name
 	}

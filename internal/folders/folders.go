@@ -22,6 +22,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // What the owner of a folder needs to change what is in it, and the owner of a file to look at it.
@@ -206,12 +208,15 @@ func readAll(from io.Reader, name string, most int64) ([]byte, error) {
 	return data, err
 }
 
+// ofShell are the names of what is open already.
+var ofShell = text.Pattern(`^/(dev/(stdin|fd/\d+)|proc/(self|\d+)/fd/\d+)$`)
+
 // ReadPiped reads at most limit bytes from standard input, which is "-", or from a pipe of the shell, and says whether
 // that is what a name stands for.
 func ReadPiped(name string, stdin io.Reader, limit int64) (data []byte, piped bool, err error) {
 	if name != "-" {
 		info, err := os.Stat(name)
-		if err != nil || !strings.HasPrefix(name, "/dev/") || info.Mode()&fs.ModeNamedPipe == 0 { // one in a folder would be waited for
+		if err != nil || !ofShell().MatchString(name) || !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe == 0 { // a pipe in a folder would be waited for
 			return nil, false, nil
 		}
 		f, err := os.Open(name)

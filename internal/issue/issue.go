@@ -262,19 +262,28 @@ var headingLine = text.Pattern(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)
 // underline makes a heading of the line above it. One of dashes may as well be a rule.
 var underline = text.Pattern(`^ {0,3}=+[ \t]*$`)
 
+// blockStart begins a comment of HTML or a block of code.
+var blockStart = text.Pattern("^(<!--|```+|~~~+)")
+
 // cutTitle takes the first heading out of a text: a line that begins with #, or that is underlined with =.
 func cutTitle(text string) (title, body string) {
 	lines := strings.Split(text, "\n")
-	fenced := false
+	end := "" // of a comment or a block of code
 	for i, l := range lines {
-		if strings.HasPrefix(strings.TrimSpace(l), "```") {
-			fenced = !fenced
-		}
-		if m := headingLine().FindStringSubmatch(l); m != nil && !fenced {
-			return m[1], strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
-		}
-		if title := strings.TrimSpace(l); i+1 < len(lines) && title != "" && !fenced && underline().MatchString(lines[i+1]) {
-			return title, strings.Join(append(lines[:i:i], lines[i+2:]...), "\n")
+		line := strings.TrimSpace(l)
+		opens := blockStart().FindString(line)
+		switch {
+		case end == "-->" && strings.Contains(line, end), end != "" && strings.HasPrefix(line, end) && strings.Trim(line, end[:1]) == "":
+			end = ""
+		case end != "":
+		case opens == "<!--" && !strings.Contains(line, "-->"):
+			end = "-->"
+		case opens != "" && opens != "<!--":
+			end = opens
+		case headingLine().MatchString(l):
+			return headingLine().FindStringSubmatch(l)[1], strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
+		case i+1 < len(lines) && line != "" && underline().MatchString(lines[i+1]):
+			return line, strings.Join(append(lines[:i:i], lines[i+2:]...), "\n")
 		}
 	}
 	return "", text
