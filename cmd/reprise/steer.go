@@ -250,7 +250,11 @@ func claimRun(ctx context.Context, w *workspace.Workspace, o workspace.Options) 
 func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
 	switch commands := view.NextCommands(phases.On(w.Plan, run)); len(commands) {
 	case 0:
-		return w.Shown("done") + text.If(!w.Push, "\n"+w.Shown("continue", "command", "git merge "+text.Flat(run.BranchName)))
+		name := run.BranchName
+		if w.Repo.Unmoved() != "" {
+			name = w.Repo.Tip()
+		}
+		return w.Shown("done") + text.If(!w.Push, "\n"+w.Shown("continue", "command", "git merge "+text.Flat(name)))
 	case 1:
 		return w.Shown("continue", "command", commands[0])
 	default:

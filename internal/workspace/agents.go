@@ -263,9 +263,14 @@ func Lined(all []metadata.Reason) metadata.Reason {
 	return metadata.Because("lines", "first", all[0], "then", Lined(all[1:]))
 }
 
-// needed lists the agents that the plan's steps name, each once.
+// needed lists the agents that the plan's steps and rules name, each once.
 func needed(plan *pipelines.Pipeline) (out []string) {
-	for _, p := range plan.Phases {
+	for _, r := range plan.Rules {
+		if use := r.Then.Use; use != nil && use.Agent != "" && !slices.Contains(out, use.Agent) {
+			out = append(out, use.Agent)
+		}
+	}
+	for _, p := range slices.Concat(plan.Phases, plan.Spare) {
 		for _, s := range metadata.AgentSteps() {
 			name := phases.Settings(&p, s).Agent
 			if (s != metadata.Review || !p.NoReview) && !slices.Contains(out, name) {
