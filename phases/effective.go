@@ -21,7 +21,7 @@ func upTo[T int | int64 | float64](limit, since T) T {
 // are left out. Policies hold it.
 func Effective(c Course) *pipelines.Pipeline {
 	plan, b := *c.Plan, c.Run.Budget
-	plan.Budget.USD, plan.Budget.Tokens, plan.Budget.Attempts, plan.Budget.IssueUSD = upTo(b.USD, b.Since.USD), upTo(b.Tokens, b.Since.Tokens), upTo(b.Attempts, b.Since.Attempts), b.IssueUSD
+	plan.Budget.USD, plan.Budget.Tokens, plan.Budget.Attempts, plan.Budget.IssueUSD = metadata.Rounded(upTo(b.USD, b.Since.USD)), upTo(b.Tokens, b.Since.Tokens), upTo(b.Attempts, b.Since.Attempts), b.IssueUSD
 	plan.Budget.Time = pipelines.Duration(upTo(b.Seconds, b.Since.Seconds)) * pipelines.Duration(time.Second)
 	plan.Documents = map[string]string{}
 	maps.Copy(plan.Documents, c.Plan.Documents)
