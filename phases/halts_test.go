@@ -185,3 +185,22 @@ func TestApprovalOfAPart(t *testing.T) {
 		t.Error("it was approved twice")
 	}
 }
+
+// A run that has failed for its checks goes on once they read otherwise, with the new ones.
+func TestOtherChecksLetARunGoOn(t *testing.T) {
+	with := func(run string) *pipelines.Pipeline {
+		plan := testPlan()
+		for i := range plan.Phases {
+			plan.Phases[i].Checks, plan.Phases[i].Revisions = []pipelines.Check{{Name: "unit", Run: run}}, 0
+		}
+		return plan
+	}
+	old := with("false")
+	failed, _ := goes(t, old, freshRun(old), map[string]Outcome{old.Phases[0].Name + " check": checked(false)})
+	for command, want := range map[string]metadata.Status{"false": metadata.Failed, "true": metadata.Running} {
+		plan, run := Refresh(old, with(command), failed, t0)
+		if run.Status != want || want == metadata.Running && Decide(On(plan, run)).Do != DoCheck {
+			t.Errorf("with %s: %s, %v", command, run.Status, Decide(On(plan, run)))
+		}
+	}
+}
