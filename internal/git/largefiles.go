@@ -92,6 +92,7 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	}
 	out, err := r.gitCall(ctx, call{
 		Env:   []string{"GIT_DIR=" + r.src.CommonDir}, // that of the run has no encodings, see prepare
+		How:   []string{"-c", "core.attributesFile=" + r.src.ownAttributes()[1]},
 		Stdin: ask.String(), Args: []string{"check-attr", "-z", "--stdin", "filter", strings.TrimSuffix(encodingOf, "=")},
 	})
 	known, wrong := r.files(ctx)
@@ -110,7 +111,7 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	}
 	for i, c := range changes {
 		name := filter[c.Path]
-		if plain := c.Type == File || c.Type == Executable; !plain || name == "" {
+		if plain := c.Type == File || c.Type == Executable; !plain || name == "" || name == "lfs" && !r.largeUsed {
 			continue
 		}
 		p, is := r.pointerAt(c.Path)

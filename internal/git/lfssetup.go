@@ -68,7 +68,33 @@ func (r reader) filters(ctx context.Context, commit string) (names []string, err
 	if err != nil && exitCode(err) != 1 {
 		return nil, fmt.Errorf("look for Git LFS: %w", err)
 	}
-	for line := range strings.Lines(string(out)) {
+	return filtersIn(string(out)), nil
+}
+
+// ownAttributes are the files, if they are there, in which a user gives attributes to files of this and all repositories;
+// the last is core.attributesFile.
+func (s *Source) ownAttributes() []string {
+	dirs := [2]string{}
+	for i, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
+		for _, pair := range s.env.pick(name) {
+			_, dirs[i], _ = strings.Cut(pair, "=")
+		}
+	}
+	global := filepath.Join(cmp.Or(dirs[1], filepath.Join(dirs[0], ".config")), "git", "attributes")
+	for _, c := range s.config {
+		if c.Key == "core.attributesfile" && c.Value != os.DevNull { // which is ours
+			global = c.Value
+		}
+	}
+	if below, ok := strings.CutPrefix(global, "~/"); ok {
+		global = filepath.Join(dirs[0], below)
+	}
+	return []string{filepath.Join(s.CommonDir, "info", "attributes"), global}
+}
+
+// filtersIn names the filters and encodings in a text of attributes.
+func filtersIn(text string) (names []string) {
+	for line := range strings.Lines(text) {
 		for _, word := range strings.Fields(line) {
 			name, ok := strings.CutPrefix(word, "filter=")
 			if (ok || strings.HasPrefix(word, encodingOf)) && word != encodingOf+"UTF-8" && !strings.HasPrefix(line, "#") && !slices.Contains(names, name) {
@@ -76,7 +102,7 @@ func (r reader) filters(ctx context.Context, commit string) (names []string, err
 			}
 		}
 	}
-	return names, nil
+	return names
 }
 
 // hold makes of a program with its environment one that reaches no network, writes only below write, and reads

@@ -226,7 +226,7 @@ func (r *Repo) keepLeftover(ctx context.Context) error {
 
 // findLacks looks for what Lacks says, with the work tree as the tip.
 func (r *Repo) findLacks(ctx context.Context) error {
-	r.lacks, r.modules = nil, nil
+	r.lacks, r.modules, r.filters = nil, nil, nil
 	files, err := r.files(ctx)
 	if err != nil {
 		return fmt.Errorf("look for submodules: %w", err)
@@ -244,10 +244,17 @@ func (r *Repo) findLacks(ctx context.Context) error {
 			return err
 		}
 		r.largeUsed = slices.Contains(r.filters, "lfs")
-		r.filters = slices.DeleteFunc(r.filters, func(name string) bool { return name == "lfs" })
 	}
+	for _, file := range r.src.ownAttributes() {
+		text, err := textOf(file)
+		if err != nil {
+			return fmt.Errorf("look for filters: %w", err)
+		}
+		r.filters = append(r.filters, filtersIn(text)...)
+	}
+	r.filters = slices.DeleteFunc(r.filters, func(name string) bool { return name == "lfs" })
 	if len(r.filters) > 0 {
-		r.lacks = append(r.lacks, "files that git converts, as .gitattributes says, cannot be changed, since that is not run: "+strings.Join(r.filters, ", "))
+		r.lacks = append(r.lacks, "files that git converts, as attributes say, cannot be changed, since that is not run: "+strings.Join(r.filters, ", "))
 	}
 	if err := r.fillLarge(ctx); err != nil {
 		return err

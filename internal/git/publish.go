@@ -250,7 +250,8 @@ func (r *Repo) pushOnce(ctx context.Context) *PushError {
 	said := r.notPushed(strings.Join(remoteLines(stderrOf(err)), " "), err)
 	for line := range strings.Lines(string(out)) {
 		if _, why, found := strings.Cut(line, "[remote rejected]"); found && strings.HasPrefix(line, "!") && !raced(why) {
-			said.Rule, said.final = strings.TrimSpace(said.Rule+" "+strings.TrimSpace(why)), true
+			said.Rule = strings.TrimSpace(said.Rule + " " + strings.TrimSpace(why))
+			said.final = !inTrouble.MatchString(said.Rule)
 		}
 	}
 	return said
@@ -276,6 +277,9 @@ func (r *Repo) pushRefs(ctx context.Context) (flags, what []string, err error) {
 	}
 	return flags, what, err
 }
+
+// inTrouble are words of a remote that may take the same push a moment later.
+var inTrouble = regexp.MustCompile(`(?i)internal (server )?error|try again|timed? ?out|temporar|unavailable`)
 
 // inTheWay is how git names a branch that keeps another from being made.
 var inTheWay = regexp.MustCompile(`'refs/heads/([^']+)' exists; cannot create`)
