@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -22,7 +21,7 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		was, is := old.Phase(rec.Name), plan.Phase(rec.Name)
-		if rec.Status == metadata.PhaseFailed && rec.ChecksFail() && was != nil && is != nil && !reflect.DeepEqual(was.Checks, is.Checks) {
+		if rec.Status == metadata.PhaseFailed && rec.ChecksFail() && was != nil && is != nil && !slices.EqualFunc(was.Checks, is.Checks, sameCheck) {
 			rec.Status, rec.CurrentStep, rec.RetryCount, rec.Recent = metadata.PhaseInProgress, metadata.Review, 0, nil
 			rec.Checks, rec.Verdict, rec.ReviewResult = nil, nil, ""
 		}
@@ -45,6 +44,11 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	}
 	note(&run, at, "refresh", "", metadata.Because("pipeline_refreshed"))
 	return &plan, touch(run, at)
+}
+
+// sameCheck reports whether two checks judge alike.
+func sameCheck(a, b pipelines.Check) bool {
+	return a.Name == b.Name && a.Run == b.Run && a.Timeout == b.Timeout
 }
 
 // phasesUnder gives the phases of a record for a plan as it is defined now: those

@@ -111,7 +111,7 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 	}
 	for i, c := range changes {
 		name := filter[c.Path]
-		if plain := c.Type == File || c.Type == Executable; !plain || name == "" || name == "lfs" && !r.largeUsed {
+		if plain := c.Type == File || c.Type == Executable; !plain || name == "" {
 			continue
 		}
 		p, is := r.pointerAt(c.Path)
