@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -83,7 +83,7 @@ func actionCommand(env environ.Env) *cobra.Command {
 }
 
 // rehearse carries a dry run on for a job, and prints what it would have left behind.
-func rehearse(ctx context.Context, w *workspace.Workspace, o workspace.Options, in inbox.Inputs) (metadata.Run, error) {
+func rehearse(ctx context.Context, w *workspace.Workspace, o workspace.Options, in bot.Inputs) (metadata.Run, error) {
 	log := logForm("text")
 	if in.Show {
 		log = "verbose"

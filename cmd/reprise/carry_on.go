@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/bot"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -149,8 +149,8 @@ func (s runSession) toTheEnd(ctx context.Context, e *engine.Engine, run metadata
 }
 
 // updaterOf gives what brings the base into a run.
-func updaterOf(w *workspace.Workspace, e *engine.Engine) *delivery.BaseUpdater {
-	return &delivery.BaseUpdater{Workspace: w, Engine: e, Now: w.Env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", err) }}
+func updaterOf(w *workspace.Workspace, e *engine.Engine) *bot.BaseUpdater {
+	return &bot.BaseUpdater{Workspace: w, Engine: e, Now: w.Env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(w.Env.Stderr, "reprise:", err) }}
 }
 
 // view picks how progress is shown: live on a terminal, plain lines elsewhere.

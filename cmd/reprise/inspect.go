@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/delivery"
+	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -84,7 +84,7 @@ Markdown, JSON or plain text.`,
 }
 
 func showStatus(ctx context.Context, r *workspace.Recorded, asJSON bool) error {
-	standing, near := delivery.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, r.Env, r.Source, r.Run)
+	standing, near := bot.BaseStanding(ctx, r.Source, r.Run), workspace.SameFiles(ctx, r.Env, r.Source, r.Run)
 	if asJSON {
 		result := view.Result(phases.On(r.Plan, r.Run))
 		if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {

@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/telemetry"
@@ -129,7 +129,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Online, o.Hear = o.File == "" && !begun, inbox.DiscussionOn(env)
+	o.Online, o.Hear = o.File == "" && !begun, bot.DiscussionOn(env)
 	o.Here = env.Getenv("CI") == "" // jobs go by the default branch
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -133,7 +133,7 @@ func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 	}
 	e, err := w.Engine(s.Options, engine.Quiet{})
 	if err == nil && o.Name == "finish" {
-		x.Run, err = delivery.Finish(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, o.Squash), o.At)
+		x.Run, err = bot.Finish(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, o.Squash), o.At)
 		err = exit.AsUsage(err)
 	}
 	if err != nil {
@@ -288,7 +288,7 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 	}
 	if !due {
 		warnOfSteering(w)
-		_, _ = fmt.Fprintln(w.Env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", delivery.BaseName(w.Run, w.Source)).In(w.Catalogue())))
+		_, _ = fmt.Fprintln(w.Env.Stderr, text.Capitalize(metadata.Because("base_has", "branch", bot.BaseName(w.Run, w.Source)).In(w.Catalogue())))
 		return nil
 	}
 	e, err := w.Engine(s.Options, engine.Quiet{})

@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -33,7 +33,7 @@ import (
 // Act is a step of a workflow: it reads the event, does what that asks
 // for, and leaves outputs and a summary in any case.
 func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
-	j, in, err := inbox.Begin(env)
+	j, in, err := begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
 	e := ending{job: j, in: in}
 	if err == nil {
@@ -56,14 +56,14 @@ func Act(ctx context.Context, env environ.Env, dry dryRunner) error {
 type ending struct {
 	jobEnd
 	job *environ.Job
-	in  inbox.Inputs
+	in  Inputs
 	bot *bot // nil: nothing was begun
-	t   inbox.Trigger
+	t   trigger
 }
 
 // wake reads the event: it makes the bot that acts on it or, if nothing is to be done, says how the job ends.
 func (e *ending) wake(dry dryRunner) error {
-	j, r := e.job, inbox.RunnerOf(e.job.Env)
+	j, r := e.job, runnerOf(e.job.Env)
 	payload, err := j.Payload()
 	if err != nil {
 		return err
@@ -81,9 +81,9 @@ func (e *ending) wake(dry dryRunner) error {
 	}
 	var no *command.Refusal
 	if slices.Contains(setup.OnlyForms(), e.in.Command) {
-		e.t = inbox.TriggerOfIssue(ev, e.in, r)
+		e.t = triggerOfIssue(ev, e.in, r)
 	} else {
-		e.t, no = inbox.TriggerOf(ev, e.in, r)
+		e.t, no = triggerOf(ev, e.in, r)
 	}
 	if no == nil {
 		e.bot, err = newBot(j, e.in, e.t, dry)
@@ -255,7 +255,7 @@ func (b *bot) tellGone(ctx context.Context) error {
 	}
 	d := b.newDelivery()
 	if err != nil || run.Status != metadata.Running || run.Execution.Lease == nil || !environ.SameJob(b.me, run.Execution.Lease.Owner) {
-		if delivery.TellUnstarted(ctx, d, run, delivery.Unstarted{For: b.Trigger.Other, Job: jobOf(b.me), At: b.Env.Now()}) {
+		if tellUnstarted(ctx, d, run, unstarted{For: b.Trigger.Other, Job: jobOf(b.me), At: b.Env.Now()}) {
 			return &jobEnd{decision: replied}
 		}
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended"))
@@ -267,8 +267,8 @@ func (b *bot) tellGone(ctx context.Context) error {
 	run.Stop.Why = metadata.Because("job_gone")
 	b.voice.about = subject{Course: known.With(run), began: true}
 	b.voice.flush(run)
-	d.TellStop(ctx, known.Plan, &run)
-	d.FindPull(ctx, &run)
-	d.KeepDraft(ctx, known.With(run))
+	d.tellStop(ctx, known.Plan, &run)
+	d.findPull(ctx, &run)
+	d.keepDraft(ctx, known.With(run))
 	return &jobEnd{decision: replied, Denial: command.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -25,7 +25,7 @@ import (
 )
 
 // replyTo answers a question or a mistake. An error has been told as a warning.
-func (v *voice) replyTo(ctx context.Context, c inbox.Waiting) error {
+func (v *voice) replyTo(ctx context.Context, c waiting) error {
 	err := v.reply(ctx, []int64{c.Comment.ID}, func(marker string) string {
 		return v.answerText(ctx, c.Parsed, c.Comment.Author.Login, marker)
 	})
@@ -77,7 +77,7 @@ func (v *voice) known(ctx context.Context) (phases.Course, error) {
 		return is.Course, nil
 	}
 	branch := v.Env.Branch(v.id())
-	return phases.Read(v.id(), branch, inbox.ReviewFiles(ctx, v.GitHub, branch, v.id()))
+	return phases.Read(v.id(), branch, reviewFiles(ctx, v.GitHub, branch, v.id()))
 }
 
 // configText gives the settings that a run of the issue has, or would have.
@@ -129,7 +129,7 @@ func (b *bot) takenBack(ctx context.Context) error {
 	if b.Trigger.Comment == nil || b.restarted {
 		return nil
 	}
-	switch now, err := b.inbox.ThreadOf(b.Trigger.Said()).Comment(ctx, b.Trigger.Said()); {
+	switch now, err := b.inbox.threadOf(b.Trigger.said()).Comment(ctx, b.Trigger.said()); {
 	case github.IsKind(err, github.NotFound, github.Gone):
 		return b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted"))
 	case err != nil:
@@ -165,11 +165,11 @@ func (b *bot) mayAsk(ctx context.Context) error {
 		return nil // nobody asks for anything: the run goes on as it was asked to
 	}
 	askers := []github.User{b.Trigger.Asker}
-	if again := inbox.RunnerOf(b.Env).Again; again != "" && !strings.EqualFold(again, b.Trigger.By) {
+	if again := runnerOf(b.Env).Again; again != "" && !strings.EqualFold(again, b.Trigger.By) {
 		askers = append(askers, github.User{Login: again}) // started an old job again
 	}
 	for _, who := range askers {
-		if no, is := errors.AsType[*command.Refusal](b.inbox.May(ctx, who, b.Trigger.Requested.Role(), false)); is {
+		if no, is := errors.AsType[*command.Refusal](b.inbox.may(ctx, who, b.Trigger.Requested.Role(), false)); is {
 			return &jobEnd{decision: denied, Denial: command.Denial{Code: no.Code, By: who.Login, What: text.FirstLine(b.Trigger.Text), Why: no.Why()}}
 		}
 	}

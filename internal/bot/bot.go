@@ -2,9 +2,11 @@
 // started a job, looks at who asks, and carries commands out between the steps of
 // the run. Its door is Act.
 //
-// Besides the inbox, a room of its own, it has a voice, which says what people are told.
-// That has a lock, because comments are read and answered while an agent works. A bot is
-// over both, and belongs to one goroutine.
+// Files inbox*.go have what people have asked: comments and reviews as commands in
+// their order, and who has the right. Files deliver*.go are what a run leaves on
+// GitHub: its pull request, the issues that it opens, CI. A voice says what people are
+// told. Inbox and voice have locks, because comments are read and answered while an
+// agent works; a bot is over all, and belongs to one goroutine.
 package bot
 
 import (
@@ -14,13 +16,13 @@ import (
 	"io/fs"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -35,10 +37,10 @@ import (
 // bot does what people ask for in the comments of one issue.
 type bot struct {
 	*place
-	inbox     *inbox.Inbox
+	inbox     *inbox
 	voice     *voice
-	delivery  *delivery.Delivery
-	statuses  *delivery.Statuses
+	delivery  *delivery
+	statuses  *statuses
 	preflight *doctor.Preflight
 	dryRun    dryRunner
 
@@ -90,14 +92,14 @@ const (
 )
 
 // newBot prepares to act on a trigger.
-func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*bot, error) {
+func newBot(j *environ.Job, in Inputs, t trigger, dry dryRunner) (*bot, error) {
 	p, err := newPlace(j, in, t)
 	if err != nil {
 		return nil, err
 	}
 	v := &voice{place: p}
 	p.Warn = v.warn
-	v.inbox = inbox.New(p.Source)
+	v.inbox = newInbox(p.inboxSource)
 	return &bot{
 		place: p, inbox: v.inbox, voice: v, dryRun: dry,
 		preflight: &doctor.Preflight{GitHub: p.GitHub, Pull: p.In.Pull, Warn: v.warn},
@@ -105,11 +107,11 @@ func newBot(j *environ.Job, in inbox.Inputs, t inbox.Trigger, dry dryRunner) (*b
 }
 
 // newDelivery prepares what a run leaves on the forge besides comments.
-func (b *bot) newDelivery() *delivery.Delivery {
-	return &delivery.Delivery{
+func (b *bot) newDelivery() *delivery {
+	return &delivery{
 		GitHub: b.GitHub, Issue: b.Trigger.Number, Branch: b.Trigger.Branch, In: b.In, Folder: b.workFolder(),
-		Own:   delivery.OwnWorkflow(b.Env.Getenv("GITHUB_WORKFLOW_REF"), b.Env.Getenv("GITHUB_REPOSITORY")),
-		Voice: delivery.Voice{Warn: b.voice.warn, Facts: b.voice.facts, Change: b.voice.change}, Expired: b.voice.expired,
+		Own:   ownWorkflow(b.Env.Getenv("GITHUB_WORKFLOW_REF"), b.Env.Getenv("GITHUB_REPOSITORY")),
+		Voice: teller{Warn: b.voice.warn, Facts: b.voice.facts, Change: b.voice.change}, Expired: b.voice.expired,
 	}
 }
 
@@ -144,7 +146,7 @@ func (b *bot) reply(ctx context.Context) error {
 		if end.decision != replied || b.In.Dry {
 			return end
 		}
-		if c, err := b.voice.known(ctx); err != nil || !b.newDelivery().Owes(c) { // an earlier job has left nothing undone
+		if c, err := b.voice.known(ctx); err != nil || !b.newDelivery().owes(c) { // an earlier job has left nothing undone
 			return end
 		}
 	}
@@ -160,7 +162,7 @@ func (b *bot) mayGoOn(ctx context.Context) error {
 	switch c, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return b.undecided(err)
-	case err != nil || !delivery.GoesOnAlone(c.Run) && !(b.Trigger.Red && delivery.CILate(c.Run)):
+	case err != nil || !goesOnAlone(c.Run) && !(b.Trigger.Red && ciLate(c.Run)):
 		return b.ignore(metadata.NothingDone, metadata.Because("no_wait_for_ci"))
 	}
 	return &jobEnd{decision: toRun}
@@ -188,7 +190,7 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 	if err := b.mayAsk(ctx); err != nil {
 		return err
 	}
-	of, number, err := b.RunOfPull(ctx, b.Trigger.Pull)
+	of, number, err := b.runOfPull(ctx, b.Trigger.Pull)
 	none, asked, why := errors.Is(err, fs.ErrNotExist), b.Trigger.Requested, metadata.Because("command_on_pull", "number", b.Trigger.Pull)
 	switch {
 	case none && (b.Trigger.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
@@ -197,15 +199,15 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 		return b.refuseAll(ctx, metadata.NothingDone, why)
 	case err != nil:
 		return b.undecided(err)
-	case b.Trigger.Review != nil && inbox.Waiting{Parsed: asked, Review: b.Trigger.Review}.Idle(of):
+	case b.Trigger.Review != nil && waiting{Parsed: asked, Review: b.Trigger.Review}.idle(of):
 		return b.ignore(metadata.NothingDone, phases.NothingToApprove(of.Run, of.Run.CurrentPhase))
 	}
 	b.turnToNumber(number)
 	if b.Trigger.Review == nil {
 		return nil
 	}
-	b.inbox.Follow(b.Trigger.Pull)
-	switch same, err := inbox.SameWorkflows(ctx, b.GitHub, of.Run.BranchName, cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
+	b.inbox.follow(b.Trigger.Pull)
+	switch same, err := sameWorkflows(ctx, b.GitHub, of.Run.BranchName, cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
 		return b.undecided(err)
 	case !same:
@@ -217,20 +219,20 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 // turnToNumber turns to an issue.
 func (b *bot) turnToNumber(number int) {
 	b.Trigger.Number, b.Issue = number, b.GitHub.Thread(number)
-	b.inbox.TurnTo(b.Issue)
+	b.inbox.turnTo(b.Issue)
 }
 
 // turnToWaiting turns from an issue that was closed to that of the first run which waits
 // for it, and has jobs begin for the others.
 func (b *bot) turnToWaiting(ctx context.Context) error {
-	all, err := b.WaitingFor(ctx, b.Trigger.Closed, delivery.WaitingLabel)
+	all, err := b.waitingFor(ctx, b.Trigger.Closed, waitingLabel)
 	switch {
 	case err != nil:
 		return b.undecided(err)
 	case len(all) == 0:
 		return b.ignore(metadata.NothingDone, metadata.Because("nobody_waits", "number", b.Trigger.Closed))
 	case b.In.Command != setup.GateOnly: // which has no right to
-		b.voice.warnOf(b.Wake(ctx, all[1:]))
+		b.voice.warnOf(b.wake(ctx, all[1:]))
 	}
 	b.turnToNumber(all[0])
 	return nil
@@ -238,7 +240,7 @@ func (b *bot) turnToWaiting(ctx context.Context) error {
 
 // elsewhere denies a workflow that runs on another branch than the default one.
 func (b *bot) elsewhere(ctx context.Context) error {
-	ref := inbox.RunnerOf(b.Env).Ref
+	ref := runnerOf(b.Env).Ref
 	if b.Trigger.Branch != "" || ref == "" {
 		return nil
 	}
@@ -247,7 +249,7 @@ func (b *bot) elsewhere(ctx context.Context) error {
 	case err != nil:
 		return b.undecided(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
-		return &jobEnd{decision: denied, Denial: b.denial(metadata.ConfigInvalid, inbox.OnOtherBranch(ref, repo.DefaultBranch))}
+		return &jobEnd{decision: denied, Denial: b.denial(metadata.ConfigInvalid, onOtherBranch(ref, repo.DefaultBranch))}
 	}
 	b.Trigger.Branch = repo.DefaultBranch
 	return nil
@@ -267,7 +269,7 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 	b.w = w
 	b.voice.speakOf(w)
 	if w != nil {
-		b.inbox.Follow(w.Run.PRNumber)
+		b.inbox.follow(w.Run.PRNumber)
 	}
 }
 
@@ -288,7 +290,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) *jobEnd {
 	if !fresh && !b.restarted {
 		return end // the job that works on the run has taken it
 	}
-	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.Trigger.Comment, Parsed: b.Trigger.Requested, OnPull: b.Trigger.Pull > 0}); end.err != nil {
+	if end.err = b.voice.replyTo(ctx, waiting{Comment: *b.Trigger.Comment, Parsed: b.Trigger.Requested, OnPull: b.Trigger.Pull > 0}); end.err != nil {
 		end.Code, end.Why = exit.ForgeReason(end.err), prompts.Why(end.err)
 	}
 	return end
@@ -373,7 +375,7 @@ func (b *bot) broke(ctx context.Context, err error) *jobEnd {
 	if b.unpushed != nil && b.w.Run.Status == metadata.Running && ctx.Err() == nil {
 		told := phases.Halt(*b.unpushed, end.Code, end.Why, b.Env.Now())
 		b.voice.flush(told) // the branch does not say it
-		b.delivery.TellStop(ctx, b.w.Plan, &told)
+		b.delivery.tellStop(ctx, b.w.Plan, &told)
 	}
 	if b.engine != nil && b.w.Run.Status == metadata.Failed && b.acted {
 		b.tellPeople(ctx)

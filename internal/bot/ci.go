@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -21,7 +20,7 @@ type holdGate struct{ *bot }
 func (b holdGate) ask(ctx context.Context, run *metadata.Run) {
 	if run.CI == nil && !b.askedCI {
 		var has bool
-		if has, run.Unchecked = b.delivery.HasCI(ctx, b.w.Plan.CI, *run); has {
+		if has, run.Unchecked = b.delivery.hasCI(ctx, b.w.Plan.CI, *run); has {
 			run.CI = &metadata.CI{}
 		}
 	}
@@ -43,47 +42,47 @@ const (
 // anew, and another job may take the run. The run waits on when the time is over.
 func (b holdGate) await(ctx context.Context) (more bool, err error) {
 	run := b.w.Run
-	if !delivery.WaitsForCI(run) || ctx.Err() != nil {
+	if !waitsForCI(run) || ctx.Err() != nil {
 		return false, nil
 	}
 	commit, rule := b.w.Repo.Tip(), b.w.Plan.CI
 	switch {
 	case run.PRNumber == 0:
 		return b.pass(ctx, "", "", "")
-	case delivery.CIOff(rule): // by now
+	case ciOff(rule): // by now
 		return b.pass(ctx, commit, "", metadata.Because("ci_unasked"))
 	}
-	b.delivery.StartCI(ctx, rule, run, commit)
+	b.delivery.startCI(ctx, rule, run, commit)
 	wait, _ := rule.Most()
 	began, before, same := b.Env.Now(), "", 0
 	for {
-		v, err := b.delivery.LookAtCI(ctx, rule, commit)
+		v, err := b.delivery.lookAtCI(ctx, rule, commit)
 		if err != nil && ctx.Err() == nil {
 			b.voice.warn(err)
 			b.voice.flush(run)
 			return false, nil // the next event or command looks again
 		}
-		if said := fmt.Sprint(v.State(), v.Pending, v.Missing, v.Passed); said != before {
+		if said := fmt.Sprint(v.state(), v.Pending, v.Missing, v.Passed); said != before {
 			before, same = said, 0
 			b.show(run, commit, v)
 		}
 		same++
 		passed := b.Env.Now().Sub(began)
 		over := run.Stop.Code == metadata.CIFailed || run.MissesCI() || passed >= wait
-		switch state := v.State(); {
-		case state == delivery.CIRed, over && len(v.Failed) > 0:
+		switch state := v.state(); {
+		case state == ciRed, over && len(v.Failed) > 0:
 			return b.fail(ctx, commit, v)
-		case state == delivery.CIGreen && same >= looksGood:
+		case state == ciGreen && same >= looksGood:
 			return b.pass(ctx, commit, commit, "")
-		case state == delivery.CINothing && !delivery.CISpoke(run) && passed >= min(wait, startsSoon):
-			return b.pass(ctx, commit, "", v.Silent(commit))
-		case over && (state == delivery.CIPending || state == delivery.CINothing):
-			if next, ok := delivery.MissCI(run, commit, v, b.Env.Now()); ok {
+		case state == ciNothing && !ciSpoke(run) && passed >= min(wait, startsSoon):
+			return b.pass(ctx, commit, "", v.silent(commit))
+		case over && (state == ciPending || state == ciNothing):
+			if next, ok := missCI(run, commit, v, b.Env.Now()); ok {
 				return b.turn(ctx, next, "CI has not come") // and people are told
 			}
 			return false, nil
 		}
-		if environ.Sleep(ctx, b.inbox.Listen()) != nil {
+		if environ.Sleep(ctx, b.inbox.listen()) != nil {
 			return false, nil
 		}
 		if more, err := b.takeRemaining(ctx); more || err != nil {
@@ -93,13 +92,13 @@ func (b holdGate) await(ctx context.Context) (more bool, err error) {
 }
 
 // show shows on the issue what the run waits for. The record keeps to what it says: a commit would start CI anew.
-func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
+func (b holdGate) show(run metadata.Run, commit string, v ciVerdict) {
 	var why []metadata.Reason
 	if len(v.Pending) > 0 {
-		why = append(why, metadata.Because("ci_pending", "commit", delivery.ShortCommit(commit), "names", v.Pending))
+		why = append(why, metadata.Because("ci_pending", "commit", shortCommit(commit), "names", v.Pending))
 	}
 	if len(v.Missing) > 0 {
-		why = append(why, metadata.Because("ci_missing", "commit", delivery.ShortCommit(commit), "names", v.Missing))
+		why = append(why, metadata.Because("ci_missing", "commit", shortCommit(commit), "names", v.Missing))
 	}
 	if len(why) == 0 || run.Stop.Code != metadata.AwaitingCI || run.MissesCI() && len(v.Pending) == 0 {
 		return
@@ -115,7 +114,7 @@ func (b holdGate) show(run metadata.Run, commit string, v delivery.CIVerdict) {
 func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reason) (bool, error) {
 	run := b.w.Run
 	if at != "" {
-		if err := b.delivery.Ready(ctx, run, at); err != nil {
+		if err := b.delivery.ready(ctx, run, at); err != nil {
 			b.voice.warn(err)
 			b.voice.flush(run)
 			return false, nil
@@ -125,16 +124,16 @@ func (b holdGate) pass(ctx context.Context, at, good string, none metadata.Reaso
 	if good == "" {
 		subject = "nothing of CI is waited for"
 	}
-	return b.turn(ctx, delivery.PassCI(phases.On(b.w.Plan, run), good, none, b.Env.Now()), subject)
+	return b.turn(ctx, passCI(phases.On(b.w.Plan, run), good, none, b.Env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.
-func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict) (bool, error) {
+func (b holdGate) fail(ctx context.Context, commit string, v ciVerdict) (bool, error) {
 	run := b.w.Run
-	fixes := delivery.CIFixes(run)
+	fixes := ciFixes(run)
 	_, most := b.w.Plan.CI.Most()
 	if fixes < most && run.Stop.Code != metadata.CIFailed {
-		back, ok, err := delivery.FixCI(phases.On(b.w.Plan, run), commit, b.delivery.Evidence(ctx, v.Failed, b.Env.Finder().Mask), b.Env.Now())
+		back, ok, err := fixCI(phases.On(b.w.Plan, run), commit, b.delivery.evidence(ctx, v.Failed, b.Env.Finder().Mask), b.Env.Now())
 		if err != nil {
 			return false, err
 		}
@@ -144,7 +143,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 			}
 			b.keep(back.Run)
 			if run.MissesCI() { // people were told that it had not come
-				b.delivery.FoldWord(ctx, run)
+				b.delivery.foldWord(ctx, run)
 			}
 			b.holding, b.acted = true, true
 			return true, nil
@@ -153,7 +152,7 @@ func (b holdGate) fail(ctx context.Context, commit string, v delivery.CIVerdict)
 	if run.Stop.Code == metadata.CIFailed {
 		return false, nil // people know
 	}
-	return b.turn(ctx, delivery.GiveUpCI(phases.On(b.w.Plan, run), commit, delivery.CheckNames(v.Failed), b.Env.Now()), "stopped: "+string(metadata.CIFailed))
+	return b.turn(ctx, giveUpCI(phases.On(b.w.Plan, run), commit, checkNames(v.Failed), b.Env.Now()), "stopped: "+string(metadata.CIFailed))
 }
 
 // turn records how a run goes on after CI has spoken: this process has it then.

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -72,8 +72,8 @@ func (b *bot) taken(o command.Request, x command.Effect) phases.Command {
 
 // decide computes the effect of a command on a run, and looks up or asks what that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
-	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.In.TooManyBots(run, o.By) {
-		return command.Effect{}, command.Refuse(metadata.PermissionDenied, inbox.WhyNoMoreBots())
+	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && b.In.tooManyBots(run, o.By) {
+		return command.Effect{}, command.Refuse(metadata.PermissionDenied, whyNoMoreBots())
 	}
 	x, err := o.Apply(phases.On(b.w.Plan, run), b.holding)
 	if err == nil && !x.Frozen { // a new definition is held by itself
@@ -101,13 +101,13 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	case o.Name == "finish":
 		var title string
 		if o.Squash {
-			title, err = b.delivery.Squashable(ctx, run)
+			title, err = b.delivery.squashable(ctx, run)
 		}
 		if merged := (&phases.Refusal{}); errors.As(err, &merged) {
 			err = command.RefusedBy(metadata.NothingDone, err)
 		}
 		if err == nil {
-			x.Run, err = delivery.Finish(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
+			x.Run, err = Finish(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
 		}
 	case x.Frozen:
 		if x.Run, err = b.refresh(ctx, x.Run, o); err != nil {
@@ -121,7 +121,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // approved another state of it. Nil if it counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
 	_, role, _, _ := phases.Approval(phases.On(b.w.Plan, run), o.Phase)
-	if err := b.inbox.May(ctx, github.User{Login: o.By}, github.Role(role), false); err != nil {
+	if err := b.inbox.may(ctx, github.User{Login: o.By}, github.Role(role), false); err != nil {
 		return err
 	}
 	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
@@ -199,7 +199,7 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 // answer puts what became of a command into the outbox.
 func (b *bot) answer(o command.Request, no *command.Refusal) {
 	if o.Review == nil {
-		b.inbox.MarkDone(inbox.Waiting{Comment: github.Comment{ID: o.Comment}})
+		b.inbox.markDone(waiting{Comment: github.Comment{ID: o.Comment}})
 	}
 	if no == nil {
 		if o.Comment > 0 {

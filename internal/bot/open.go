@@ -11,9 +11,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -37,7 +37,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	if b.Trigger.Issue != nil {
 		out.Given = &issue.Issue{
 			ID: b.id(), Title: text.OneLine(b.Trigger.Issue.Title), Body: issue.TrimLines(b.Trigger.Issue.Body), URL: b.Trigger.Issue.URL,
-			Author: b.Trigger.Issue.Author, Labels: delivery.OwnLabels(b.Trigger.Issue.Labels), Type: b.Trigger.Issue.Type,
+			Author: b.Trigger.Issue.Author, Labels: ownLabels(b.Trigger.Issue.Labels), Type: b.Trigger.Issue.Type,
 		}
 	}
 	if o == nil {
@@ -53,11 +53,11 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 
 // hear gives what reads the discussion as it was when a command was given.
 func (b *bot) hear(o command.Request) issue.Hear {
-	place := inbox.DiscussionPlace{Thread: b.GitHub.Thread(b.Trigger.Number), Before: o.Written, Users: b.In.Users, Bots: b.In.Bots, Warn: b.voice.warn}
+	place := discussionPlace{Thread: b.GitHub.Thread(b.Trigger.Number), Before: o.Written, Users: b.In.Users, Bots: b.In.Bots, Warn: b.voice.warn}
 	if o.Written.IsZero() {
 		place.Before = b.Trigger.At
 	}
-	return place.Hear
+	return place.hear
 }
 
 // open opens the run. The job ends if there is none, or if another job works on it.
@@ -109,7 +109,7 @@ func (b *bot) open(ctx context.Context) error {
 	b.orphan = w.Run.Execution.Lease != nil
 	b.engine.StaleLease = b.orphan
 	if b.orphan {
-		b.delivery.FindGone(ctx, &w.Run)
+		b.delivery.findGone(ctx, &w.Run)
 		w.Run.Cost.USD = max(w.Run.Cost.USD, b.voice.lastShown(ctx, w.Run).USD)
 		run, err := foldParts(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
@@ -123,15 +123,15 @@ func (b *bot) open(ctx context.Context) error {
 
 // firstRun is the first waiting /run by somebody with the right.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
-	if b.Trigger.ByForm() && b.Trigger.AsksToRun() {
+	if b.Trigger.byForm() && b.Trigger.asksToRun() {
 		return &command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()}
 	}
-	for _, c := range b.inbox.Pending(b.before) {
+	for _, c := range b.inbox.pending(b.before) {
 		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil {
-			return new(b.inbox.Request(b.before, c))
+		if b.inbox.may(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil {
+			return new(b.inbox.request(b.before, c))
 		}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (b *bot) closed(ctx context.Context) (metadata.Code, metadata.Reason) {
 	if err == nil && b.Trigger.Issue == nil {
 		b.Trigger.Issue = &is
 	}
-	b.delivery.Labelled = slices.Contains(is.Labels, delivery.WaitingLabel)
+	b.delivery.Labelled = slices.Contains(is.Labels, waitingLabel)
 	return issue.WhyNoWork(is, err)
 }
 
@@ -166,8 +166,8 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 		b.statuses.Keep(ctx, phases.On(b.w.Plan, run), b.w.Repo.Tip())
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
-	base := &delivery.BaseUpdater{
-		Workspace: b.w, Engine: e, Base: b.delivery.Base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
+	base := &BaseUpdater{
+		Workspace: b.w, Engine: e, Base: b.delivery.base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
 		Tell: func(said metadata.Reason) {
 			b.voice.change(func(n *page.Notices) { n.Base = said })
 			if said != "" {
@@ -188,7 +188,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 // start commits the first record of a run, in which its first command is taken. The job that pushes first has the
 // run. Commands from before that one had no run: they are taken in the same commit, and refused.
 func (b *bot) start(ctx context.Context, o command.Request) error {
-	if err := b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), b.w.Run); err != nil {
+	if err := b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.base(b.w), b.w.Run); err != nil {
 		return err
 	}
 	if b.w.Open {
@@ -210,7 +210,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	}
 	next = phases.Take(next, next, b.taken(o, command.Effect{Why: metadata.Because("run_begins")}))
 	if o.Comment == 0 {
-		next.Cursor = b.inbox.Newest() // what people wrote before is not about this run
+		next.Cursor = b.inbox.newest() // what people wrote before is not about this run
 	}
 	next.Revision = b.w.Run.Revision // all this is the first record, by which a statement knows that it has the whole run
 	if err := b.engine.Begin(ctx, next); err != nil {
@@ -247,33 +247,33 @@ func (b *bot) tellTaken() {
 // early gives the commands that somebody with the right gave before the one that begins a run. Questions and mistakes
 // from then that nobody has accepted are answered.
 func (b *bot) early(ctx context.Context, first command.Request) (out []command.Request, err error) {
-	for _, c := range b.inbox.Pending(b.before) {
+	for _, c := range b.inbox.pending(b.before) {
 		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no, denied := errors.AsType[*command.Refusal](b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false))
+		no, denied := errors.AsType[*command.Refusal](b.inbox.may(ctx, c.Comment.Author, c.Parsed.Role(), false))
 		switch {
 		case denied && no.Code == metadata.APIError:
 			return nil, later{no}
 		case denied || c.Comment.Edited():
 		case c.Parsed.Outcome == command.Mistaken || c.Parsed.Command.Now():
-			if c.Comment.ID != b.Trigger.Said() {
+			if c.Comment.ID != b.Trigger.said() {
 				b.voice.outbox.answer(c)
 			}
 		default:
-			out = append(out, b.inbox.Request(b.before, c))
+			out = append(out, b.inbox.request(b.before, c))
 		}
 	}
 	return out, nil
 }
 
 // dryRunner carries a run on in a scratch copy, prints what it would have left behind, and gives how the run ended.
-type dryRunner func(ctx context.Context, w *workspace.Workspace, o workspace.Options, in inbox.Inputs) (metadata.Run, error)
+type dryRunner func(ctx context.Context, w *workspace.Workspace, o workspace.Options, in Inputs) (metadata.Run, error)
 
 // rehearse goes through the whole pipeline with the rehearsal agent on a
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) error {
-	if !b.Trigger.AsksToRun() {
+	if !b.Trigger.asksToRun() {
 		return b.ignore(metadata.NothingDone, metadata.Because("rehearses_run"))
 	}
 	o := b.opening(&command.Request{Command: b.Trigger.Requested.Command})

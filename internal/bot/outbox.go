@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -36,7 +36,7 @@ type message struct {
 	comment  int64
 	denial   command.Denial
 	opinion  page.Opinion
-	question inbox.Waiting
+	question waiting
 	sign     github.Reaction
 }
 
@@ -64,7 +64,7 @@ func (o *outbox) clear() {
 
 // refuse adds the answer to a command, and the sign for it; 0 is no comment.
 func (o *outbox) refuse(comment int64, d command.Denial) {
-	if comment > 0 && d.Why != inbox.WhyNoMoreBots() { // programs might answer an answer
+	if comment > 0 && d.Why != whyNoMoreBots() { // programs might answer an answer
 		o.add(message{kind: aRefusal, comment: comment, denial: d})
 	}
 	o.sign(comment, github.Confused)
@@ -78,7 +78,7 @@ func (o *outbox) opinion(d metadata.Decision) {
 }
 
 // answer adds a question or a mistake.
-func (o *outbox) answer(c inbox.Waiting) {
+func (o *outbox) answer(c waiting) {
 	o.add(message{kind: anAnswer, comment: c.Comment.ID, question: c})
 }
 
@@ -141,7 +141,7 @@ func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 		case anOpinion:
 			v.tellOpinion(ctx, m.opinion)
 		case anAnswer:
-			if v.react(ctx, m.comment, github.Eyes) || v.inbox.Overdue(m.question.Comment) {
+			if v.react(ctx, m.comment, github.Eyes) || v.inbox.overdue(m.question.Comment) {
 				_ = v.replyTo(ctx, m.question) // it was told
 			}
 		case aSign:
@@ -163,10 +163,10 @@ func (v *voice) refuse(ctx context.Context, all ...*message) {
 	for len(all) > 0 {
 		var comments []int64
 		var denials []command.Denial
-		here := v.inbox.ThreadOf(all[0].comment)
+		here := v.inbox.threadOf(all[0].comment)
 		all = slices.DeleteFunc(slices.Clone(all), func(m *message) bool {
-			is := v.inbox.ThreadOf(m.comment) == here
-			if is && !v.inbox.IsAnswered(m.comment) {
+			is := v.inbox.threadOf(m.comment) == here
+			if is && !v.inbox.isAnswered(m.comment) {
 				comments, denials = append(comments, m.comment), append(denials, m.denial)
 			}
 			return is

@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -29,7 +29,7 @@ import (
 // place is where a job works: its environment and inputs, the event that started it, and the issue on the forge. All
 // parts of a bot read it; it does not change once a run is open.
 type place struct {
-	inbox.Source
+	inboxSource
 	job *environ.Job
 
 	me        string    // this process, in the lease on a run
@@ -38,12 +38,12 @@ type place struct {
 }
 
 // newPlace finds the issue that a trigger is about. Nothing is sent yet.
-func newPlace(j *environ.Job, in inbox.Inputs, t inbox.Trigger) (*place, error) {
+func newPlace(j *environ.Job, in Inputs, t trigger) (*place, error) {
 	if !strings.Contains(t.Repository, "/") {
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.Env.Getenv("GITHUB_REPOSITORY"))
 	}
 	p := &place{
-		Source: inbox.Source{Env: j.Env, In: in, Trigger: t}, job: j,
+		inboxSource: inboxSource{Env: j.Env, In: in, Trigger: t}, job: j,
 		me: environ.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := issue.ForgeOf(j.Env)

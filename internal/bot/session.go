@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/delivery"
+
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -21,10 +21,10 @@ import (
 // session opens the run of the issue, takes the commands that wait, and works
 // until there is nothing more to do or a person is needed.
 func (b *bot) session(ctx context.Context) error {
-	ctx, stop := b.In.Within(ctx)
+	ctx, stop := b.In.within(ctx)
 	defer stop()
 	b.delivery = b.newDelivery()
-	b.statuses = &delivery.Statuses{Delivery: b.delivery}
+	b.statuses = &statuses{delivery: b.delivery}
 	code, why := b.closed(ctx)
 	if code != "" && b.Trigger.Requested.Command.Name != "cancel" {
 		return b.refuseAll(ctx, code, why)
@@ -61,7 +61,7 @@ const mostRaces = 5
 func (b *bot) enter(ctx context.Context) error {
 	err := b.open(ctx)
 	if err == nil {
-		err = b.inbox.Reach(ctx, b.w.Run)
+		err = b.inbox.reach(ctx, b.w.Run)
 	}
 	if err == nil || errors.As(err, new(*jobEnd)) {
 		b.takeLabel(ctx)
@@ -99,7 +99,7 @@ func (b *bot) begin(ctx context.Context) error {
 		err = b.inbox.Err()
 	}
 	obeyed := func(d metadata.Decision) bool { return d.Job != "" && d.Job == jobOf(b.me) } // by this job, before it was started again
-	if err == nil && b.Trigger.ByForm() && !b.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
+	if err == nil && b.Trigger.byForm() && !b.holding && !(b.restarted && slices.ContainsFunc(b.w.Run.Decisions, obeyed)) {
 		err = b.obey(ctx, command.Request{Command: b.Trigger.Requested.Command, By: b.Trigger.By, At: b.Env.Now()})
 	}
 	return err
@@ -113,11 +113,11 @@ func (b *bot) runToStop(ctx context.Context, shut bool) error {
 		}
 	}
 	if idle := b.obeyed == 0 && !b.orphan && !b.engine.Holds(); idle {
-		if b.Trigger.Red && delivery.TellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
+		if b.Trigger.Red && tellLate(ctx, b.delivery, phases.On(b.w.Plan, b.w.Run), b.w.Repo.Tip()) {
 			return &jobEnd{decision: replied}
 		}
-		if !b.restarted && !(b.Trigger.CI && delivery.GoesOnAlone(b.w.Run)) {
-			if !b.delivery.Owes(phases.On(b.w.Plan, b.w.Run)) {
+		if !b.restarted && !(b.Trigger.CI && goesOnAlone(b.w.Run)) {
+			if !b.delivery.owes(phases.On(b.w.Plan, b.w.Run)) {
 				return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
 			}
 			end := b.finish(ctx)
@@ -177,7 +177,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	if err != nil {
 		return run, err
 	}
-	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
+	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.base(b.w), run)
 	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
 		next := phases.Halt(run, no.Code, no.Why(), b.Env.Now())
 		return run, errors.Join(err, b.amend(ctx, next, "stopped: "+string(no.Code)))
@@ -188,9 +188,9 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.voice.warnOf(process.Harden())
 	b.voice.show(run)
 	b.voice.keepComment(&run)
-	b.delivery.KeepLabel(ctx, run)
-	b.delivery.Look(ctx, run)
-	b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, run))
+	b.delivery.keepLabel(ctx, run)
+	b.delivery.look(ctx, run)
+	b.delivery.keepDraft(ctx, phases.On(b.w.Plan, run))
 	holdGate{b}.ask(ctx, &run)
 	run, err = b.engine.Run(ctx, run)
 	b.job.Group("")
@@ -206,8 +206,8 @@ func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	b.inbox.Look(ctx, true)
-	if len(b.inbox.Pending(b.w.Run)) == 0 {
+	b.inbox.look(ctx, true)
+	if len(b.inbox.pending(b.w.Run)) == 0 {
 		return false, nil
 	}
 	before := b.w.Run.Revision
@@ -250,7 +250,7 @@ func (b *bot) finish(ctx context.Context) *jobEnd {
 	defer stop()
 	held := b.holding
 	first := held || b.orphan // nobody has seen to the end of the run yet
-	b.acted = b.acted || first || b.restarted || b.Trigger.AsksToRun()
+	b.acted = b.acted || first || b.restarted || b.Trigger.asksToRun()
 	b.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.Run)
 	if err != nil {
@@ -258,26 +258,26 @@ func (b *bot) finish(ctx context.Context) *jobEnd {
 	}
 	b.keep(run)
 	if b.acted {
-		b.delivery.LookAtChecks(ctx, b.w.Plan.CI, &run, b.w.Repo.Tip())
+		b.delivery.lookAtChecks(ctx, b.w.Plan.CI, &run, b.w.Repo.Tip())
 		b.keep(run)
 	}
 	// What an earlier job has left undone is done now; what people have done since stays.
-	owes := b.delivery.Owes(phases.On(b.w.Plan, b.w.Run))
-	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.Trigger.AsksToRun()) {
+	owes := b.delivery.owes(phases.On(b.w.Plan, b.w.Run))
+	if owes || b.w.Run.Status == metadata.Completed && (first || b.restarted || b.Trigger.asksToRun()) {
 		run := b.w.Run
-		if b.delivery.KeepPull(ctx, b.w, &run) {
+		if b.delivery.keepPull(ctx, b.w, &run) {
 			b.voice.warnOf(b.note(ctx, run))
 		}
-		b.delivery.HandOver(ctx, b.w, run)
+		b.delivery.handOver(ctx, b.w, run)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
-		b.delivery.KeepDraft(ctx, phases.On(b.w.Plan, b.w.Run))
+		b.delivery.keepDraft(ctx, phases.On(b.w.Plan, b.w.Run))
 	}
 	if first {
-		b.delivery.StartChecks(ctx, b.w.Run)
+		b.delivery.startChecks(ctx, b.w.Run)
 	}
 	if first || b.obeyed > 0 || b.restarted || owes {
-		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
+		b.delivery.closeGivenUp(ctx, b.w.Run, b.inbox.Start())
 		b.tellPeople(ctx)
 	}
 	if first || b.restarted {
@@ -313,17 +313,17 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 		if b.GitHub.FreeWrites() > 0 {
 			return false
 		}
-		b.inbox.Look(ctx, false)
-		return len(b.inbox.Pending(b.w.Run)) > 0
+		b.inbox.look(ctx, false)
+		return len(b.inbox.pending(b.w.Run)) > 0
 	}
 }
 
 // tellPeople tells people that the run has stopped, answers the reviews that were taken, and notes both.
 func (b *bot) tellPeople(ctx context.Context) {
 	run := b.w.Run
-	b.delivery.KeepLabel(ctx, run)
-	answered := b.delivery.AnswerReviews(ctx, b.w.Repo, &run)
-	if b.delivery.TellStop(ctx, b.w.Plan, &run) || answered {
+	b.delivery.keepLabel(ctx, run)
+	answered := b.delivery.answerReviews(ctx, b.w.Repo, &run)
+	if b.delivery.tellStop(ctx, b.w.Plan, &run) || answered {
 		b.voice.warnOf(b.note(ctx, run))
 	}
 }

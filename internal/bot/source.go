@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -31,7 +31,7 @@ func inOrder(ctx context.Context, all ...func(context.Context) error) error {
 // from one place into the record, and commits that.
 func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	b.keep(run)
-	b.inbox.Look(ctx, true) // the next step costs more than asking
+	b.inbox.look(ctx, true) // the next step costs more than asking
 	err := inOrder(ctx, b.drain, b.lookAtIssue, b.lookAtIssues, b.keepChildren, b.goOn, b.keepLinks)
 	return b.w.Run, err
 }
@@ -51,10 +51,10 @@ type later struct{ error }
 // drain takes all commands that wait, in order, including those that are given meanwhile.
 func (b *bot) drain(ctx context.Context) error {
 	for ctx.Err() == nil {
-		all := b.inbox.Pending(b.w.Run)
+		all := b.inbox.pending(b.w.Run)
 		if len(all) == 0 {
-			b.inbox.Look(ctx, false)
-			all = b.inbox.Pending(b.w.Run)
+			b.inbox.look(ctx, false)
+			all = b.inbox.pending(b.w.Run)
 		}
 		if len(all) == 0 {
 			break
@@ -62,7 +62,7 @@ func (b *bot) drain(ctx context.Context) error {
 		err := b.take(ctx, all[0])
 		if wait := (later{}); errors.As(err, &wait) {
 			b.voice.warn(wait)
-			b.inbox.Postpone(wait)
+			b.inbox.postpone(wait)
 			break
 		}
 		if err != nil {
@@ -73,13 +73,13 @@ func (b *bot) drain(ctx context.Context) error {
 }
 
 // take does what a comment asks for, or says why not.
-func (b *bot) take(ctx context.Context, c inbox.Waiting) error {
-	if c.Idle(phases.On(b.w.Plan, b.w.Run)) {
-		b.inbox.MarkDone(c)
+func (b *bot) take(ctx context.Context, c waiting) error {
+	if c.idle(phases.On(b.w.Plan, b.w.Run)) {
+		b.inbox.markDone(c)
 		return nil
 	}
-	o := b.inbox.Request(b.w.Run, c)
-	no, denied := errors.AsType[*command.Refusal](b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), true))
+	o := b.inbox.request(b.w.Run, c)
+	no, denied := errors.AsType[*command.Refusal](b.inbox.may(ctx, c.Comment.Author, c.Parsed.Role(), true))
 	edited := !denied && c.Comment.Edited()
 	switch {
 	case denied && no.Code == metadata.APIError:
@@ -95,15 +95,15 @@ func (b *bot) take(ctx context.Context, c inbox.Waiting) error {
 		if len(b.voice.denials()) < 50 {
 			b.voice.note(d) // on the page of the job; the issue shows what those with the right say
 		}
-		b.inbox.MarkDone(c)
+		b.inbox.markDone(c)
 		if edited { // people without the right must not keep a run waiting with a hundred comments
 			b.voice.outbox.refuse(c.Comment.ID, d)
 		}
 		return nil
 	}
-	mine := c.Comment.ID == b.Trigger.Said() || c.Review != nil
+	mine := c.Comment.ID == b.Trigger.said() || c.Review != nil
 	if c.Parsed.Outcome == command.Mistaken || o.Now() {
-		b.inbox.MarkDone(c)
+		b.inbox.markDone(c)
 		if !mine { // its own job answers it, unless that ended early
 			b.voice.outbox.answer(c)
 		}
@@ -114,7 +114,7 @@ func (b *bot) take(ctx context.Context, c inbox.Waiting) error {
 	}
 	err := b.obey(ctx, o)
 	if err == nil {
-		b.inbox.MarkDone(c)
+		b.inbox.markDone(c)
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (b *bot) lookAtIssues(ctx context.Context) error {
 	if len(issues) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	found, err := b.Awaited(ctx, issues)
+	found, err := b.awaited(ctx, issues)
 	b.voice.warnOf(err)
 	next, changed := phases.LookedAtIssues(b.w.Run, phase, found, b.Env.Now())
 	if err != nil || !changed {
@@ -185,7 +185,7 @@ func (b *bot) goOn(ctx context.Context) error {
 // a rollback knows which of them are open. One that cannot be opened is a warning; the next job tries again.
 func (b *bot) keepChildren(ctx context.Context) error {
 	for _, child := range phases.ToOpen(phases.On(b.w.Plan, b.w.Run)) {
-		made := b.delivery.OpenChild(ctx, b.w.Run, child)
+		made := b.delivery.openChild(ctx, b.w.Run, child)
 		if made == nil {
 			continue
 		}
@@ -199,7 +199,7 @@ func (b *bot) keepChildren(ctx context.Context) error {
 // keepLinks notes which comment and which pull request are those of the run.
 func (b *bot) keepLinks(ctx context.Context) error {
 	run := b.w.Run
-	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
+	if changed := b.voice.keepComment(&run); b.delivery.keepPull(ctx, b.w, &run) || changed {
 		return b.note(ctx, run)
 	}
 	b.keep(run)
@@ -224,27 +224,27 @@ func (b *bot) reconcile(ctx context.Context) {
 	run, now := b.w.Run, b.Env.Now()
 	taken := map[int64]metadata.Decision{}
 	for _, d := range run.Decisions {
-		if b.orphan || now.Sub(d.At) > inbox.LookBack {
+		if b.orphan || now.Sub(d.At) > lookBack {
 			taken[d.Comment] = d
 		}
 	}
-	for _, c := range b.inbox.Past(run) {
+	for _, c := range b.inbox.past(run) {
 		id := c.Comment.ID
 		d, known := taken[id]
 		why, refused := command.WhyRefused(d.Why)
 		question := c.Parsed.Outcome == command.Mistaken || c.Parsed.Outcome == command.Understood && c.Parsed.Command.Now()
-		if known && !b.inbox.IsAnswered(id) {
+		if known && !b.inbox.isAnswered(id) {
 			b.voice.outbox.opinion(d)
 		}
-		switch answered := b.inbox.IsAnswered(id); {
-		case refused && !answered && why != inbox.WhyNoMoreBots():
+		switch answered := b.inbox.isAnswered(id); {
+		case refused && !answered && why != whyNoMoreBots():
 			b.voice.outbox.refuse(id, command.Denial{Code: metadata.NothingDone, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:
 		case known && b.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil:
+		case !answered && question && b.inbox.overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).mayBeSigned() && b.inbox.may(ctx, c.Comment.Author, c.Parsed.Role(), false) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}
@@ -256,7 +256,7 @@ func (b *bot) Urgent(ctx context.Context, now func() metadata.Run) error {
 	about := b.voice.subject()
 	return listen(ctx, b.inbox, func() error {
 		about.Run = now()
-		for _, c := range b.inbox.Pending(about.Run) {
+		for _, c := range b.inbox.pending(about.Run) {
 			switch {
 			case !ends(ctx, b.inbox, about.Course, c, "", "cancel", "rollback"):
 			case c.Parsed.Command.Name == "cancel":
@@ -271,9 +271,9 @@ func (b *bot) Urgent(ctx context.Context, now func() metadata.Run) error {
 }
 
 // listen looks at the comments again and again until act gives an error, or ctx ends.
-func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
-	for environ.Sleep(ctx, in.Listen()) == nil {
-		in.Look(ctx, true)
+func listen(ctx context.Context, in *inbox, act func() error) error {
+	for environ.Sleep(ctx, in.listen()) == nil {
+		in.look(ctx, true)
 		if err := act(); err != nil {
 			return err
 		}
@@ -284,16 +284,16 @@ func listen(ctx context.Context, in *inbox.Inbox, act func() error) error {
 // ends reports whether somebody with the right has given one of some commands that ends the step under way or, where only
 // a part is done here, the work on that. A command that will be refused does not, and neither does one whose effect is
 // not known yet.
-func ends(ctx context.Context, in *inbox.Inbox, of phases.Course, c inbox.Waiting, part string, commands ...string) bool {
+func ends(ctx context.Context, in *inbox, of phases.Course, c waiting, part string, commands ...string) bool {
 	cmd := c.Parsed.Command
 	settled := c.Parsed.Outcome == command.Understood && !c.Comment.Edited() && !cmd.DryRun && !cmd.Auto
-	if !slices.Contains(commands, cmd.Name) || !settled || in.May(ctx, c.Comment.Author, c.Parsed.Role(), false) != nil {
+	if !slices.Contains(commands, cmd.Name) || !settled || in.may(ctx, c.Comment.Author, c.Parsed.Role(), false) != nil {
 		return false
 	}
 	if cmd.Name == "cancel" || cmd.Name == "pause" {
 		return true // this also holds for an agent that is only asked about the run
 	}
-	x, err := in.Request(of.Run, c).Apply(of, true)
+	x, err := in.request(of.Run, c).Apply(of, true)
 	if err != nil || part == "" {
 		return err == nil
 	}

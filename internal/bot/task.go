@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/runs"
@@ -120,7 +120,7 @@ func (b *bot) doPart(ctx context.Context) error {
 
 // part opens the run, reads what people have asked of it, and does the part.
 func (b *bot) part(ctx context.Context) (run metadata.Run, no string, err error) {
-	ctx, stop := b.In.Within(ctx)
+	ctx, stop := b.In.within(ctx)
 	defer stop()
 	b.sign(ctx)
 	o := workspace.Options{
@@ -137,8 +137,8 @@ func (b *bot) part(ctx context.Context) (run metadata.Run, no string, err error)
 	if w.Fresh {
 		return run, "", fmt.Errorf("issue %s has no run", b.id())
 	}
-	b.inbox.Follow(w.Run.PRNumber)
-	if err := cmp.Or(b.letSign(ctx, w), b.inbox.Reach(ctx, w.Run)); err != nil {
+	b.inbox.follow(w.Run.PRNumber)
+	if err := cmp.Or(b.letSign(ctx, w), b.inbox.reach(ctx, w.Run)); err != nil {
 		return run, "", err
 	}
 	view := terminal.NewView(b.Env.Stdout, terminal.Options{Plan: w.Plan, Verbose: b.In.Show, Group: b.job.Group})
@@ -164,7 +164,7 @@ var errEnded = errors.New("people have asked for something else; the job that jo
 
 // partSteering is how people reach a job that does one part.
 type partSteering struct {
-	inbox *inbox.Inbox
+	inbox *inbox
 	plan  *pipelines.Pipeline
 	part  string
 }
@@ -172,7 +172,7 @@ type partSteering struct {
 // Steer takes no command: the job that joins the parts does. It ends the work if one
 // makes it pointless or says to begin no more.
 func (s partSteering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	s.inbox.Look(ctx, false)
+	s.inbox.look(ctx, false)
 	if s.endedBy(ctx, run, "pause", "cancel", "rollback", "skip") {
 		return run, errEnded
 	}
@@ -191,7 +191,7 @@ func (s partSteering) Urgent(ctx context.Context, now func() metadata.Run) error
 
 // endedBy reports whether one of some commands has ended the work on the part.
 func (s partSteering) endedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
-	return slices.ContainsFunc(s.inbox.Pending(run), func(c inbox.Waiting) bool {
+	return slices.ContainsFunc(s.inbox.pending(run), func(c waiting) bool {
 		return ends(ctx, s.inbox, phases.On(s.plan, run), c, s.part, commands...)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -25,7 +25,7 @@ import (
 // voice is what a job tells people: the live comment, answers, reactions and warnings.
 type voice struct {
 	*place
-	inbox  *inbox.Inbox
+	inbox  *inbox
 	outbox outbox
 	engine atomic.Pointer[engine.Engine] // commits the lease on the run; nil: no run is open
 	// unsettled are comments with a command that ends when the run does. Only the bot's goroutine uses it.
@@ -79,7 +79,7 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 		return nil
 	}
 	marker := command.ReplyMarker(comments...)
-	_, err := v.inbox.ThreadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.Start())
+	_, err := v.inbox.threadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.Start())
 	v.untold(err)
 	return err
 }

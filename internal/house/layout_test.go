@@ -44,14 +44,12 @@ internal/page github.com/charmbracelet/x
 internal/report
 internal/telemetry go.opentelemetry.io/otel
 internal/terminal github.com/charmbracelet/x golang.org/x/term
-internal/inbox
 internal/workspace github.com/google/uuid
-internal/delivery github.com/charmbracelet/x
 internal/legacy github.com/go-json-experiment/json
 internal/runs github.com/google/renameio
 internal/doctor go.yaml.in/yaml golang.org/x/mod golang.org/x/sys
 internal/eval cuelang.org/go github.com/google/renameio github.com/spf13/cobra golang.org/x/sync golang.org/x/tools
-internal/bot
+internal/bot github.com/charmbracelet/x
 cmd/reprise github.com/sethvargo/go-githubactions github.com/spf13/cobra github.com/spf13/pflag
 `
 

@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const discussionWidget = "acme/widget"
 // stand is an issue of bob, and people with all rights there are.
 type stand struct {
 	*githubtest.Server
-	DiscussionPlace
+	discussionPlace
 	warned []string
 }
 
@@ -35,7 +35,7 @@ func newStand(t *testing.T) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.DiscussionPlace = DiscussionPlace{Thread: gh.In("acme/widget").Thread(7), Warn: func(err error) { s.warned = append(s.warned, err.Error()) }}
+	s.discussionPlace = discussionPlace{Thread: gh.In("acme/widget").Thread(7), Warn: func(err error) { s.warned = append(s.warned, err.Error()) }}
 	return s
 }
 

@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -24,20 +24,20 @@ import (
 )
 
 // checks are those of the repository; they know what they were told before.
-func (d *Delivery) checks() *github.Checks {
+func (d *delivery) checks() *github.Checks {
 	if d.ran == nil {
 		d.ran = &github.Checks{Repo: d.GitHub, Own: d.Own}
 	}
 	return d.ran
 }
 
-// HasCI reports whether CI has something to say of the work of a run, and why not: no workflow
+// hasCI reports whether CI has something to say of the work of a run, and why not: no workflow
 // would start, and nothing else runs on commits of the repository.
-func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) (has bool, why metadata.Reason) {
+func (d *delivery) hasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) (has bool, why metadata.Reason) {
 	switch {
 	case !d.In.Pull:
 		return false, ""
-	case CIOff(rule):
+	case ciOff(rule):
 		return false, metadata.Because("ci_unasked")
 	case len(rule.Required) > 0, len(d.In.Dispatch) > 0:
 		return true, ""
@@ -57,9 +57,9 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 	return false, why
 }
 
-// StartCI starts the workflows that are named for it, where a push starts none and
+// startCI starts the workflows that are named for it, where a push starts none and
 // they do not run on the commit already.
-func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.Run, commit string) {
+func (d *delivery) startCI(ctx context.Context, rule pipelines.CI, run metadata.Run, commit string) {
 	files := append(rule.Files(), d.In.Dispatch...)
 	if len(files) == 0 || d.started == commit || d.Expired() || !pushesQuietly(ctx, d.GitHub) {
 		return
@@ -76,7 +76,7 @@ func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.
 }
 
 // dispatch starts a workflow on the branch of a run.
-func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) {
+func (d *delivery) dispatch(ctx context.Context, file string, run metadata.Run) {
 	if err := d.checks().Dispatch(ctx, file, run.BranchName); err != nil {
 		d.Voice.Warn(err)
 		return
@@ -84,14 +84,14 @@ func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) 
 	d.Voice.Change(func(n *page.Notices) { n.Dispatched = append(n.Dispatched, file) })
 }
 
-// LookAtCI asks what CI says of a commit.
-func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (CIVerdict, error) {
+// lookAtCI asks what CI says of a commit.
+func (d *delivery) lookAtCI(ctx context.Context, rule pipelines.CI, commit string) (ciVerdict, error) {
 	all, err := d.checks().Of(ctx, commit)
 	return judgeCI(rule, all), err
 }
 
-// Evidence is what CI says of the checks that failed. What cannot be read is left out, with a warning.
-func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask func(string) string) (out []metadata.CheckResult) {
+// evidence is what CI says of the checks that failed. What cannot be read is left out, with a warning.
+func (d *delivery) evidence(ctx context.Context, failed []github.Check, mask func(string) string) (out []metadata.CheckResult) {
 	for i, c := range failed {
 		var notes []github.Annotation
 		var log []byte
@@ -108,9 +108,9 @@ func (d *Delivery) Evidence(ctx context.Context, failed []github.Check, mask fun
 	return out
 }
 
-// Ready takes the pull request of a run out of the drafts if it is at that commit, and nothing else. One that
+// ready takes the pull request of a run out of the drafts if it is at that commit, and nothing else. One that
 // somebody closed stays closed, with a warning. If the commit changes at that very moment, it is a draft again.
-func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) error {
+func (d *delivery) ready(ctx context.Context, run metadata.Run, commit string) error {
 	pull, err := d.open(ctx, run)
 	switch {
 	case isRefusal(err):
@@ -133,11 +133,11 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 }
 
 func changed(pull github.Pull, commit string) error {
-	return phases.Refuse(metadata.Because("ci_changed", "head", ShortCommit(pull.Commit), "commit", ShortCommit(commit)))
+	return phases.Refuse(metadata.Because("ci_changed", "head", shortCommit(pull.Commit), "commit", shortCommit(commit)))
 }
 
 // open reads the pull request of a run. The error is a refusal where it takes no more work.
-func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, error) {
+func (d *delivery) open(ctx context.Context, run metadata.Run) (github.Pull, error) {
 	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil && pull.Merged {
 		err = phases.Refuse(metadata.Because("pull_merged", "number", pull.Number))
@@ -150,8 +150,8 @@ func (d *Delivery) open(ctx context.Context, run metadata.Run) (github.Pull, err
 
 func isRefusal(err error) bool { return errors.As(err, new(*phases.Refusal)) }
 
-// Look tells people, before anything is spent, that the pull request of a run takes no more work.
-func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
+// look tells people, before anything is spent, that the pull request of a run takes no more work.
+func (d *delivery) look(ctx context.Context, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
@@ -160,7 +160,7 @@ func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
 }
 
 // Redraft makes a draft of the pull request of a run that goes on.
-func (d *Delivery) Redraft(ctx context.Context, run metadata.Run) {
+func (d *delivery) Redraft(ctx context.Context, run metadata.Run) {
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
@@ -174,19 +174,19 @@ func (d *Delivery) Redraft(ctx context.Context, run metadata.Run) {
 }
 
 // redraft takes back that a pull request is ready. A forge without drafts leaves it.
-func (d *Delivery) redraft(ctx context.Context, pull github.Pull) error {
+func (d *delivery) redraft(ctx context.Context, pull github.Pull) error {
 	const mutation = "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
 	err := d.GitHub.Mutate(ctx, fmt.Sprintf("make pull request %d a draft", pull.Number), "pull-requests: write", mutation, map[string]any{"id": pull.NodeID})
 	return unlessKind(err, github.NotFound, github.Gone)
 }
 
 // markReady says that a pull request is ready, and asks whoever gave the newest command for a review.
-func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata.Run) error {
+func (d *delivery) markReady(ctx context.Context, pull github.Pull, run metadata.Run) error {
 	if err := d.GitHub.ReadyPull(ctx, pull); err != nil {
 		return err
 	}
-	who := commander(run)
-	if !slices.Contains(d.In.Notify, inbox.Commander) || !loginForm().MatchString(who) {
+	who := newestCommander(run)
+	if !slices.Contains(d.In.Notify, commander) || !loginForm().MatchString(who) {
 		return nil
 	}
 	ask := func(what, path, field string) {
@@ -207,8 +207,8 @@ func unlessKind(err error, kinds ...github.Kind) error {
 	return err
 }
 
-// OwnWorkflow is the path of the workflow that a job runs in, from what GitHub says of it: OWNER/NAME/PATH@REF.
-func OwnWorkflow(ref, repository string) string {
+// ownWorkflow is the path of the workflow that a job runs in, from what GitHub says of it: OWNER/NAME/PATH@REF.
+func ownWorkflow(ref, repository string) string {
 	file, _, _ := strings.Cut(ref, "@")
 	file, _ = strings.CutPrefix(file, repository+"/")
 	return file
@@ -246,8 +246,8 @@ func checkName(name string) string {
 	return cmp.Or(name, "unnamed")
 }
 
-// CheckNames are those of some checks.
-func CheckNames(all []github.Check) (out []string) {
+// checkNames are those of some checks.
+func checkNames(all []github.Check) (out []string) {
 	for _, c := range all {
 		out = append(out, checkName(c.Name))
 	}
@@ -269,7 +269,7 @@ func checkResult(c github.Check, notes []github.Annotation, log []byte, mask fun
 		at := text.If(metadata.CheckPath(n.Path) == nil, fmt.Sprintf("%s:%d: ", n.Path, n.Line))
 		parts = append(parts, at+words(strings.TrimSpace(n.Title+" "+n.Message), mask))
 	}
-	if end := ending(log, mask); end != "" {
+	if end := endOfLog(log, mask); end != "" {
 		parts = append(parts, end)
 	}
 	run := "CI" + text.If(pipelines.WorkflowFile(c.Workflow), " in "+c.Workflow)
@@ -298,8 +298,8 @@ func words(s string, mask func(string) string) string {
 	return s
 }
 
-// ending is the failing end of a log: the lines before the last error, after which a job only tidies up.
-func ending(log []byte, mask func(string) string) string {
+// endOfLog is the failing end of a log: the lines before the last error, after which a job only tidies up.
+func endOfLog(log []byte, mask func(string) string) string {
 	if len(log) == 0 {
 		return ""
 	}

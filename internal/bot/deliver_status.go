@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Statuses keep a commit status at the newest commit of a branch, where the pipeline asks for it.
-type Statuses struct {
-	*Delivery
+// statuses keep a commit status at the newest commit of a branch, where the pipeline asks for it.
+type statuses struct {
+	*delivery
 	newest  said
 	refused bool // the token may not
 }
@@ -25,7 +25,7 @@ type said struct{ commit, state, text string }
 
 // Keep has the status of a commit say how a run stands, if it does not yet. A token that
 // may not do that is a warning, once; the run goes on.
-func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
+func (s *statuses) Keep(ctx context.Context, c phases.Course, commit string) {
 	now := said{commit: commit, text: describe(c.Run)}
 	now.state = cmp.Or(map[metadata.Status]string{metadata.Completed: "success", metadata.Failed: "failure", metadata.Cancelled: "error"}[c.Run.Status], "pending")
 	if !c.Plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
@@ -35,7 +35,7 @@ func (s *Statuses) Keep(ctx context.Context, c phases.Course, commit string) {
 	if link := s.Voice.Facts(c.Run).Job; link != "" {
 		body["target_url"] = link
 	}
-	err := s.ask(ctx, fmt.Sprintf("give commit %s a status", ShortCommit(commit)), "statuses: write", http.MethodPost, "/statuses/"+commit, body)
+	err := s.ask(ctx, fmt.Sprintf("give commit %s a status", shortCommit(commit)), "statuses: write", http.MethodPost, "/statuses/"+commit, body)
 	s.refused = github.IsKind(err, github.Forbidden, github.NotFound, github.Gone)
 	if err == nil {
 		s.newest = now

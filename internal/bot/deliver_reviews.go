@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"context"
@@ -8,22 +8,22 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// AnswerReviews answers the reviews that a run has taken, once it is completed or they were refused: in each
+// answerReviews answers the reviews that a run has taken, once it is completed or they were refused: in each
 // conversation what became of what was said, and then its author is asked for another review. It notes in the record
 // which are answered. One that could not be is a warning, and tried again by the next job; what was said already is
 // found then.
-func (d *Delivery) AnswerReviews(ctx context.Context, repo workspace.Checkout, run *metadata.Run) (changed bool) {
+func (d *delivery) answerReviews(ctx context.Context, repo workspace.Checkout, run *metadata.Run) (changed bool) {
 	if d.Expired() || run.PRNumber == 0 {
 		return false
 	}
 	next := run.Clone()
-	pull := &inbox.PullOfRun{Thread: d.GitHub.Thread(run.PRNumber)}
+	pull := &PullOfRun{Thread: d.GitHub.Thread(run.PRNumber)}
 	for i := range next.Reviews {
 		v := &next.Reviews[i]
 		if v.Answered || v.Refused == "" && run.Status != metadata.Completed || ctx.Err() != nil {
@@ -59,7 +59,7 @@ func writtenIn(ctx context.Context, repo workspace.Checkout, run metadata.Run, p
 }
 
 // answerReview answers one review. Programs get no answer when they are refused: they might answer that.
-func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run metadata.Run, v metadata.PullReview, commit string) error {
+func (d *delivery) answerReview(ctx context.Context, pull *PullOfRun, run metadata.Run, v metadata.PullReview, commit string) error {
 	bot, marker := strings.HasSuffix(v.By, "[bot]"), page.ReviewMarker(v.ID)
 	if v.Refused != "" {
 		if bot {
@@ -78,7 +78,7 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 		said[c.Thread] = append(said[c.Thread], c)
 	}
 	for _, id := range threads {
-		if err := pull.Reply(ctx, id, marker, page.ThreadReply(run.Language, commit, said[id])); err != nil {
+		if err := pull.reply(ctx, id, marker, page.ThreadReply(run.Language, commit, said[id])); err != nil {
 			return err
 		}
 	}
@@ -93,5 +93,5 @@ func (d *Delivery) answerReview(ctx context.Context, pull *inbox.PullOfRun, run 
 			return err
 		}
 	}
-	return pull.Request(ctx, v.By, v.ID)
+	return pull.request(ctx, v.By, v.ID)
 }

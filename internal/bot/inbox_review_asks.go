@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"cmp"
@@ -153,7 +153,7 @@ func hunk(diff string) string {
 
 // pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
 // event it is the text there that counts. The caller holds mu.
-func (i *Inbox) pendingReviews(run metadata.Run) (out []Waiting) {
+func (i *inbox) pendingReviews(run metadata.Run) (out []waiting) {
 	list := slices.Clone(i.given)
 	if mine := i.from.Trigger.Review; mine != nil {
 		at := slices.IndexFunc(list, func(r Review) bool { return r.ID == mine.ID })
@@ -176,15 +176,15 @@ func (i *Inbox) pendingReviews(run metadata.Run) (out []Waiting) {
 			return r.Asks(i.from.Env.Finder().Mask, i.from.In.Addressed)
 		})
 		if asked.Outcome != command.Ignored {
-			out = append(out, Waiting{Comment: c, Parsed: asked, Review: &r})
+			out = append(out, waiting{Comment: c, Parsed: asked, Review: &r})
 		}
 	}
 	return out
 }
 
-// inOrder puts reviews between comments, by time.
-func inOrder(comments, reviews []Waiting) []Waiting {
-	var out []Waiting
+// byTime puts reviews between comments, by time.
+func byTime(comments, reviews []waiting) []waiting {
+	var out []waiting
 	for _, c := range comments {
 		for len(reviews) > 0 && reviews[0].Comment.CreatedAt.Before(c.Comment.CreatedAt) {
 			out, reviews = append(out, reviews[0]), reviews[1:]
@@ -194,8 +194,8 @@ func inOrder(comments, reviews []Waiting) []Waiting {
 	return append(out, reviews...)
 }
 
-// Request is what somebody asks for, as a command on a run.
-func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
+// request is what somebody asks for, as a command on a run.
+func (i *inbox) request(run metadata.Run, c waiting) command.Request {
 	o := command.Request{
 		Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Written: c.Comment.CreatedAt, Removed: c.Parsed.Removed,
 	}
@@ -205,9 +205,9 @@ func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 	return o
 }
 
-// Idle reports whether it is a review that approves and nothing waits for that. It is
+// idle reports whether it is a review that approves and nothing waits for that. It is
 // for people, and is neither carried out nor refused.
-func (c Waiting) Idle(of phases.Course) bool {
+func (c waiting) idle(of phases.Course) bool {
 	if c.Review == nil || c.Review.State != Approved || c.Parsed.Command.Name != "approve" {
 		return false
 	}
@@ -215,9 +215,9 @@ func (c Waiting) Idle(of phases.Course) bool {
 	return !waits
 }
 
-// RunOfPull finds the run that has a pull request, by the branch that this comes from and the record there. The error is
+// runOfPull finds the run that has a pull request, by the branch that this comes from and the record there. The error is
 // an fs.ErrNotExist if there is none. Nothing that somebody wrote into the pull request counts.
-func (s Source) RunOfPull(ctx context.Context, pull int) (found phases.Course, issueNumber int, err error) {
+func (s inboxSource) runOfPull(ctx context.Context, pull int) (found phases.Course, issueNumber int, err error) {
 	is, err := s.GitHub.Pull(ctx, pull)
 	if err != nil {
 		return found, 0, err
@@ -226,7 +226,7 @@ func (s Source) RunOfPull(ctx context.Context, pull int) (found phases.Course, i
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, s.GitHub.Name) {
 		return found, 0, fs.ErrNotExist
 	}
-	found, err = phases.Read(id, is.Head, ReviewFiles(ctx, s.GitHub, is.Head, id))
+	found, err = phases.Read(id, is.Head, reviewFiles(ctx, s.GitHub, is.Head, id))
 	if err == nil && found.Run.PRNumber != pull && found.Run.PRNumber != 0 { // 0: it was opened a moment ago
 		err = fs.ErrNotExist
 	}
@@ -236,10 +236,10 @@ func (s Source) RunOfPull(ctx context.Context, pull int) (found phases.Course, i
 	return found, issueNumber, err
 }
 
-// ReviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its
+// reviewFiles gives how files of the run of an issue are read at the forge, where no clone is at hand: from its
 // branch or, if its folder was taken off that, from the commit in which the record is kept. A file that
 // is in neither is an fs.ErrNotExist.
-func ReviewFiles(ctx context.Context, gh github.Repo, branch, id string) func(path string) ([]byte, error) {
+func reviewFiles(ctx context.Context, gh github.Repo, branch, id string) func(path string) ([]byte, error) {
 	var kept struct {
 		Object struct {
 			SHA string `json:"sha"`
@@ -266,9 +266,9 @@ func ReviewFiles(ctx context.Context, gh github.Repo, branch, id string) func(pa
 	}
 }
 
-// SameWorkflows reports whether .github is the same in a commit or branch as in one of some others. A job for a
+// sameWorkflows reports whether .github is the same in a commit or branch as in one of some others. A job for a
 // review runs the workflow file of the pull request's own branch: one that was changed there is not to be obeyed.
-func SameWorkflows(ctx context.Context, gh github.Repo, branch string, others ...string) (bool, error) {
+func sameWorkflows(ctx context.Context, gh github.Repo, branch string, others ...string) (bool, error) {
 	mine, err := workflows(ctx, gh, branch)
 	if err != nil {
 		return false, err
@@ -316,9 +316,9 @@ func (in Inputs) isBot(login string) bool {
 	return github.User{Login: login}.IsBot() || containsFold(in.Bots, login)
 }
 
-// TooManyBots reports whether a program gives a command, in a review or a comment, and the newest
+// tooManyBots reports whether a program gives a command, in a review or a comment, and the newest
 // commands of the run came from programs, too.
-func (in Inputs) TooManyBots(run metadata.Run, by string) bool {
+func (in Inputs) tooManyBots(run metadata.Run, by string) bool {
 	n := 0
 	for _, d := range slices.Backward(run.Decisions) {
 		if in.isBot(d.By) {
@@ -330,7 +330,7 @@ func (in Inputs) TooManyBots(run metadata.Run, by string) bool {
 	return in.isBot(by) && n >= mostByBots
 }
 
-// WhyNoMoreBots is why a command of a program is refused then.
-func WhyNoMoreBots() metadata.Reason {
+// whyNoMoreBots is why a command of a program is refused then.
+func whyNoMoreBots() metadata.Reason {
 	return metadata.Because("bots_in_a_row", "n", mostByBots)
 }

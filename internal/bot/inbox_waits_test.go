@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"testing"
@@ -26,14 +26,14 @@ func TestPassedOver(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.run.CreatedAt = began
 			c := github.Comment{ID: 5, Body: "/pause", Author: github.User{Login: "pat"}, CreatedAt: tt.at}
-			mine := New(Source{Env: environ.Env{Now: time.Now}, Trigger: Trigger{Comment: &c}})
+			mine := newInbox(inboxSource{Env: environ.Env{Now: time.Now}, Trigger: trigger{Comment: &c}})
 			mine.list = []github.Comment{c}
-			if got := len(mine.Pending(tt.run)); got != tt.want {
+			if got := len(mine.pending(tt.run)); got != tt.want {
 				t.Errorf("%d commands wait, want %d", got, tt.want)
 			}
-			other := New(Source{Env: environ.Env{Now: time.Now}, Trigger: Trigger{Comment: &github.Comment{ID: 9}}})
+			other := newInbox(inboxSource{Env: environ.Env{Now: time.Now}, Trigger: trigger{Comment: &github.Comment{ID: 9}}})
 			other.list = []github.Comment{c, {ID: 9}}
-			if got := len(other.Pending(tt.run)); got != 0 {
+			if got := len(other.pending(tt.run)); got != 0 {
 				t.Errorf("a job for another comment takes %d", got)
 			}
 		})

@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"cmp"
@@ -51,8 +51,8 @@ type Inputs struct {
 	Dispatch  []string // workflow files to start when the branch is done
 }
 
-// Commander stands for whoever gave the newest command.
-const Commander = "commander"
+// commander stands for whoever gave the newest command.
+const commander = "commander"
 
 var (
 	login  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`)
@@ -60,10 +60,10 @@ var (
 	number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 )
 
-// Begin begins a step of a workflow: it reads all inputs, and what the step prints from then
+// begin begins a step of a workflow: it reads all inputs, and what the step prints from then
 // on has no secrets and no workflow commands. The error has every mistake in the inputs, each
 // on a line; the job is there all the same. Whoever calls it closes the job's log.
-func Begin(env environ.Env) (*environ.Job, Inputs, error) {
+func begin(env environ.Env) (*environ.Job, Inputs, error) {
 	env.SecretFinder = env.Finder()
 	j := environ.NewJob(env)
 	in, err := readInputs(j)
@@ -170,8 +170,8 @@ func readInputs(j *environ.Job) (Inputs, error) {
 // made some steps before.
 const appTime = 50 * time.Minute
 
-// Within gives a context that ends when the job has to stop in good order.
-func (in Inputs) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+// within gives a context that ends when the job has to stop in good order.
+func (in Inputs) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case in.AppToken && (in.Timeout == 0 || in.Timeout > appTime):
 		return context.WithTimeoutCause(ctx, appTime, engine.ErrTokenUp)

@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // then hides them in the log of all later steps as well.
 func TestSecretsOfAJobAreMasked(t *testing.T) {
 	var out bytes.Buffer
-	j, _, err := Begin(environ.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: []string{
+	j, _, err := begin(environ.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: []string{
 		"INPUT_GITHUB_TOKEN=ghs_0123456789abcdef", "ANTHROPIC_API_KEY=sk-ant-0123456789", "SIGNING_KEY=first line 01234\n  second line 56789\nshort\n",
 		"OPENAI_API_KEY=sk-ant-0123456789", "LITTLE_KEY=abc", "INPUT_PIPELINE=no-secret-at-all", "https_proxy=http://ada:password-of-proxy@proxy.example:8080",
 	}})
@@ -49,7 +49,7 @@ func TestTheTokenOfAnAppEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			in, err := readInputs(environ.NewJob(environ.Env{Stdout: io.Discard, Stderr: io.Discard, Environ: []string{"INPUT_GITHUB_TOKEN=" + tt.token, "INPUT_OWN_TOKEN=" + tt.own, "INPUT_TIMEOUT=" + tt.timeout}}))
 			testenv.Must(t, err)
-			ctx, stop := in.Within(t.Context())
+			ctx, stop := in.within(t.Context())
 			defer stop()
 			began := time.Now()
 			if _, ends := ctx.Deadline(); ends != (tt.want > 0) {

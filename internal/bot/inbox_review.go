@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"cmp"
@@ -185,9 +185,9 @@ func newest[T any](ctx context.Context, p *PullOfRun, what string) ([]T, error) 
 	return slices.Concat(pages...), nil
 }
 
-// Reply answers in the conversation that a comment on a line began, once: an
+// reply answers in the conversation that a comment on a line began, once: an
 // answer of our own with the marker is found.
-func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string) error {
+func (p *PullOfRun) reply(ctx context.Context, thread int64, marker, body string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	me, err := p.Self(ctx)
@@ -210,8 +210,8 @@ func (p *PullOfRun) Reply(ctx context.Context, thread int64, marker, body string
 	return err
 }
 
-// Request asks somebody for another review than the one with a number, unless they have given one since.
-func (p *PullOfRun) Request(ctx context.Context, login string, after int64) error {
+// request asks somebody for another review than the one with a number, unless they have given one since.
+func (p *PullOfRun) request(ctx context.Context, login string, after int64) error {
 	all, err := p.Reviews(ctx)
 	if err != nil {
 		return err

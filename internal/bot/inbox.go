@@ -1,7 +1,4 @@
-// Package inbox has what people have asked of a run: the comments on its issue and
-// its pull request and the reviews there, as commands in their order, and who of
-// them has the right. Its door is Inbox; it may be used by several goroutines.
-package inbox
+package bot
 
 import (
 	"cmp"
@@ -20,21 +17,21 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Source is where an inbox reads, and what for.
-type Source struct {
+// inboxSource is where an inbox reads, and what for.
+type inboxSource struct {
 	Env     environ.Env
 	In      Inputs
-	Trigger Trigger // what started this job
+	Trigger trigger // what started this job
 	GitHub  github.Repo
 	Issue   *github.Thread // of the issue
 	Pull    *github.Thread // of the pull request that the event is about; nil: it is about the issue
 	Warn    func(error)    // tells of what could not be read
 }
 
-// Inbox has the comments on the issue and on the run's pull request, as commands that wait to be taken. The forge
+// inbox has the comments on the issue and on the run's pull request, as commands that wait to be taken. The forge
 // keeps them, so none is lost with a job; the record's cursor says which were taken.
-type Inbox struct {
-	from Source
+type inbox struct {
+	from inboxSource
 
 	// mu guards all that follows: the comments are looked at while an agent works.
 	mu       sync.Mutex
@@ -57,18 +54,18 @@ type Inbox struct {
 	run      metadata.Run              // as it was last asked about; zero: there is none yet
 }
 
-// LookBack is how long before the event of this job a command may have been given whose own job GitHub has dropped.
+// lookBack is how long before the event of this job a command may have been given whose own job GitHub has dropped.
 // It counts while there is no run yet, whose record would say which commands were taken.
-const LookBack = 10 * time.Minute
+const lookBack = 10 * time.Minute
 
 // listenEvery is the time between two looks while there is work to do.
 const listenEvery = 20 * time.Second
 
-// New makes the inbox of a job. Nothing is read yet.
-func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[string]command.Parsed{}, signs: map[int64]seen{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[string]seenRole{}}
+// newInbox makes the inbox of a job. Nothing is read yet.
+func newInbox(from inboxSource) *inbox {
+	i := &inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[string]command.Parsed{}, signs: map[int64]seen{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[string]seenRole{}}
 	if !from.Trigger.At.IsZero() {
-		i.since = from.Trigger.At.Add(-LookBack)
+		i.since = from.Trigger.At.Add(-lookBack)
 	}
 	if c := from.Trigger.Comment; c != nil {
 		i.onPull[c.ID] = from.Pull != nil
@@ -76,8 +73,8 @@ func New(from Source) *Inbox {
 	return i
 }
 
-// Follow has the comments on the pull request of the run read, too; 0: there is none yet.
-func (i *Inbox) Follow(number int) {
+// follow has the comments on the pull request of the run read, too; 0: there is none yet.
+func (i *inbox) follow(number int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.reviews == nil && number > 0 {
@@ -86,15 +83,15 @@ func (i *Inbox) Follow(number int) {
 	}
 }
 
-// TurnTo has the comments of another issue read: the one that a command on a pull request turned out to be about.
-func (i *Inbox) TurnTo(issue *github.Thread) {
+// turnTo has the comments of another issue read: the one that a command on a pull request turned out to be about.
+func (i *inbox) turnTo(issue *github.Thread) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.issue = issue
 }
 
-// ThreadOf is the conversation that a comment stands in.
-func (i *Inbox) ThreadOf(id int64) *github.Thread {
+// threadOf is the conversation that a comment stands in.
+func (i *inbox) threadOf(id int64) *github.Thread {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.onPull[id] {
@@ -103,27 +100,27 @@ func (i *Inbox) ThreadOf(id int64) *github.Thread {
 	return i.issue
 }
 
-// Waiting is a command that somebody has given.
-type Waiting struct {
+// waiting is a command that somebody has given.
+type waiting struct {
 	Comment github.Comment
 	Parsed  command.Parsed
-	Signs   Signs   // what we have said of it
+	Signs   signs   // what we have said of it
 	OnPull  bool    // it stands on the pull request
 	Review  *Review // if it is one; the comment is then as if it had been written there
 }
 
-// Look reads the comments, unless that was a moment ago.
-func (i *Inbox) Look(ctx context.Context, now bool) {
+// look reads the comments, unless that was a moment ago.
+func (i *inbox) look(ctx context.Context, now bool) {
 	if err := i.Read(ctx, now); err != nil && ctx.Err() == nil {
 		i.from.Warn(err)
 	}
 }
 
 // Read reads the comments, and keeps for Err why they could not be.
-func (i *Inbox) Read(ctx context.Context, now bool) error {
+func (i *inbox) Read(ctx context.Context, now bool) error {
 	i.mu.Lock()
 	since, at := i.since, i.from.Env.Now()
-	soon := !now && at.Sub(i.looked) < i.Listen()
+	soon := !now && at.Sub(i.looked) < i.listen()
 	issue, pull, reviews := i.issue, i.pull, i.reviews
 	i.mu.Unlock()
 	if soon {
@@ -172,7 +169,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 }
 
 // unsure are the comments that may be taken next, if only it is known whose reactions they have.
-func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.Comment {
+func (i *inbox) unsure(list []github.Comment, answered map[int64]bool) []github.Comment {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
@@ -183,7 +180,7 @@ func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.
 }
 
 // Signs finds out which reactions of our own a comment has, unless that would take too many requests.
-func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
+func (i *inbox) Signs(ctx context.Context, c github.Comment) signs {
 	i.learn(ctx, c)
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -192,12 +189,12 @@ func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
 }
 
 // mine reports whether a comment is the event of this job.
-func (i *Inbox) mine(c github.Comment) bool { return c.ID == i.from.Trigger.Said() }
+func (i *inbox) mine(c github.Comment) bool { return c.ID == i.from.Trigger.said() }
 
 // answersIn are the comments that reprise has answered. Before there is a run, only such an answer shows that a
 // command was refused, and must not be obeyed when the next one is given. A marker alone proves nothing: anybody can
 // write one.
-func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
+func (i *inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	for _, c := range list {
 		to := command.AnswersTo(c.Body)
@@ -217,11 +214,11 @@ func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64
 	return out, nil
 }
 
-// Reach extends the queue back to the beginning of a run, so that commands that no job has taken since are not lost.
-func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
+// reach extends the queue back to the beginning of a run, so that commands that no job has taken since are not lost.
+func (i *inbox) reach(ctx context.Context, run metadata.Run) error {
 	i.mu.Lock()
 	i.run = run
-	since := run.CreatedAt.Add(-LookBack)
+	since := run.CreatedAt.Add(-lookBack)
 	far, part := since.Before(i.since), i.reviews != nil && !i.whole
 	if far {
 		i.since = since
@@ -236,7 +233,7 @@ func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
 // forgotten reports whether a comment is older than the event of this job and
 // was not accepted then: its own job refused it, or reprise was not set up yet. One of which
 // that cannot be found out counts, if its author has the right now. The caller holds mu.
-func (i *Inbox) forgotten(c github.Comment) bool {
+func (i *inbox) forgotten(c github.Comment) bool {
 	s, _ := i.signsOn(c)
 	if i.mine(c) {
 		return false
@@ -245,12 +242,12 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 		return true // its author did not have the right then, and having it now changes nothing
 	}
 	at := i.from.Trigger.At
-	return s.Known && !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-LookBack)) && (!s.Eyes || s.Confused)
+	return s.Known && !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-lookBack)) && (!s.Eyes || s.Confused)
 }
 
-// Pending gives the commands that were not taken yet, oldest first. Of the comment that is the event, the text in the
+// pending gives the commands that were not taken yet, oldest first. Of the comment that is the event, the text in the
 // event counts, whatever it says by now.
-func (i *Inbox) Pending(run metadata.Run) []Waiting {
+func (i *inbox) pending(run metadata.Run) []waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.run = run
@@ -263,7 +260,7 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 		}
 	}
 	slices.SortFunc(list, func(a, b github.Comment) int { return cmp.Compare(a.ID, b.ID) })
-	var out []Waiting
+	var out []waiting
 	for _, c := range list {
 		mine := i.mine(c) // when it is started again, the command counts again
 		// It may have been passed over: given during the run, and never decided upon, as a newer one was taken before. The
@@ -275,14 +272,14 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
 			signs, _ := i.signsOn(c)
-			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: signs, OnPull: i.onPull[c.ID]})
+			out = append(out, waiting{Comment: c, Parsed: asked, Signs: signs, OnPull: i.onPull[c.ID]})
 		}
 	}
-	return inOrder(out, i.pendingReviews(run))
+	return byTime(out, i.pendingReviews(run))
 }
 
 // taken reports whether the record says that a comment was taken. The caller holds mu.
-func (i *Inbox) taken(run metadata.Run, id int64) bool {
+func (i *inbox) taken(run metadata.Run, id int64) bool {
 	if i.onPull[id] {
 		return phases.TakenOnPull(run, id)
 	}
@@ -290,7 +287,7 @@ func (i *Inbox) taken(run metadata.Run, id int64) bool {
 }
 
 // hear reads a text that has a key, once, however often the queue is looked at: reading takes long. The caller holds mu.
-func (i *Inbox) hear(key string, read func() command.Parsed) command.Parsed {
+func (i *inbox) hear(key string, read func() command.Parsed) command.Parsed {
 	if _, ok := i.heard[key]; !ok {
 		i.heard[key] = read()
 	}
@@ -298,38 +295,38 @@ func (i *Inbox) hear(key string, read func() command.Parsed) command.Parsed {
 }
 
 // parse gives what a comment asks for, without secrets. The caller holds mu.
-func (i *Inbox) parse(c github.Comment) command.Parsed {
+func (i *inbox) parse(c github.Comment) command.Parsed {
 	return i.hear("comment "+c.Body, func() command.Parsed {
 		return command.ParseAddressed(i.from.Env.Finder().Mask(c.Body), i.from.In.Addressed)
 	})
 }
 
 // foreign reports whether a comment was written by a program whose commands do not count.
-func (i *Inbox) foreign(c github.Comment) bool {
+func (i *inbox) foreign(c github.Comment) bool {
 	return c.Author.IsBot() && !containsFold(i.from.In.Bots, c.Author.Login)
 }
 
-// Past gives the comments that no job will take any more.
-func (i *Inbox) Past(run metadata.Run) (out []Waiting) {
+// past gives the comments that no job will take any more.
+func (i *inbox) past(run metadata.Run) (out []waiting) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, c := range i.list {
 		if i.taken(run, c.ID) && !i.foreign(c) {
-			out = append(out, Waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})
+			out = append(out, waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})
 		}
 	}
 	return out
 }
 
-// IsAnswered reports whether there is an answer of our own to a comment.
-func (i *Inbox) IsAnswered(id int64) bool {
+// isAnswered reports whether there is an answer of our own to a comment.
+func (i *inbox) isAnswered(id int64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.answered[id]
 }
 
-// MarkDone says that this process is done with a comment or a review.
-func (i *Inbox) MarkDone(c Waiting) {
+// markDone says that this process is done with a comment or a review.
+func (i *inbox) markDone(c waiting) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if c.Review != nil {
@@ -340,31 +337,31 @@ func (i *Inbox) MarkDone(c Waiting) {
 }
 
 // Err is why the comments could not be read, or nil.
-func (i *Inbox) Err() error {
+func (i *inbox) Err() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.queueErr
 }
 
-// Postpone notes why a command, and all commands after it, have to wait.
-func (i *Inbox) Postpone(why error) {
+// postpone notes why a command, and all commands after it, have to wait.
+func (i *inbox) postpone(why error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.queueErr = why
 }
 
 // Start is the time before which no comment is of interest.
-func (i *Inbox) Start() time.Time {
+func (i *inbox) Start() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.since
 }
 
-// Overdue reports whether a comment is so old that a job of its own would have answered it.
-func (i *Inbox) Overdue(c github.Comment) bool { return i.from.Env.Now().Sub(c.CreatedAt) > LookBack }
+// overdue reports whether a comment is so old that a job of its own would have answered it.
+func (i *inbox) overdue(c github.Comment) bool { return i.from.Env.Now().Sub(c.CreatedAt) > lookBack }
 
-// Newest is the newest comment on the issue, or "".
-func (i *Inbox) Newest() (newest string) {
+// newest is the newest comment on the issue, or "".
+func (i *inbox) newest() (newest string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	id := int64(0)
@@ -376,8 +373,8 @@ func (i *Inbox) Newest() (newest string) {
 	return newest
 }
 
-// Listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another time.
-func (i *Inbox) Listen() time.Duration {
+// listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another time.
+func (i *inbox) listen() time.Duration {
 	if d, err := time.ParseDuration(i.from.Env.Getenv("REPRISE_LISTEN_EVERY")); err == nil && d > 0 {
 		return d
 	}

@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"encoding/json"

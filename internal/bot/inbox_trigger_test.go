@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ func FuzzTrigger(f *testing.F) {
 			return
 		}
 		r := runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref, Mask: strings.Clone}
-		asked, no := TriggerOf(ev, Inputs{Label: "reprise", Bots: []string{"app[bot]"}, Command: given}, r)
+		asked, no := triggerOf(ev, Inputs{Label: "reprise", Bots: []string{"app[bot]"}, Command: given}, r)
 		if no != nil {
 			if no.Code == "" {
 				t.Error("a denial without a reason")
@@ -51,12 +51,12 @@ func FuzzTrigger(f *testing.F) {
 		bot := strings.HasSuffix(asked.By, "[bot]") || ev.Sender.Type == "Bot"
 		switch {
 		case asked.Closed > 0: // nor here: it is only said which issue was closed
-			if asked.By != "" || asked.Number != 0 || asked.Issue != nil || asked.ByForm() || asked.Requested.Command.Name != "run" || ev.Name != "issues" || ev.Action != "closed" {
+			if asked.By != "" || asked.Number != 0 || asked.Issue != nil || asked.byForm() || asked.Requested.Command.Name != "run" || ev.Name != "issues" || ev.Action != "closed" {
 				t.Errorf("it goes on for %+v", asked)
 			}
 			return
 		case asked.CI: // nobody asks; it is only said of which run CI has ended
-			if asked.By != "" || asked.Number < 1 || asked.ByForm() || asked.Requested.Command.Name != "run" || strings.Contains(string(ev.Ran), "eve/") && ev.Name != "status" || ev.Action != "completed" && ev.Name != "status" {
+			if asked.By != "" || asked.Number < 1 || asked.byForm() || asked.Requested.Command.Name != "run" || strings.Contains(string(ev.Ran), "eve/") && ev.Name != "status" || ev.Action != "completed" && ev.Name != "status" {
 				t.Errorf("it goes on for %+v", asked)
 			}
 			return
@@ -99,7 +99,7 @@ func TestStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, no := TriggerOf(ev, Inputs{}, runner{Event: "status", Repository: "acme/widget", Actor: "ci[bot]", Ref: "refs/heads/main"})
+		got, no := triggerOf(ev, Inputs{}, runner{Event: "status", Repository: "acme/widget", Actor: "ci[bot]", Ref: "refs/heads/main"})
 		if got.Number != tt.want || got.CI != (tt.want > 0) || (no == nil) != got.CI {
 			t.Errorf("%s: issue %d, %+v", tt.name, got.Number, no)
 		}

@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"strings"
@@ -12,11 +12,11 @@ import (
 // However often the inbox is looked at, each text is read once: reading takes
 // longer than all the rest, and anybody may write a hundred of the longest.
 func TestInboxReadsATextOnce(t *testing.T) {
-	in := New(Source{})
+	in := newInbox(inboxSource{})
 	in.list = []github.Comment{{ID: 1, Body: "Hello"}, {ID: 2, Body: "/pause"}}
 	names := func() string {
 		var all []string
-		for _, c := range in.Pending(metadata.Run{}) {
+		for _, c := range in.pending(metadata.Run{}) {
 			all = append(all, c.Parsed.Command.Name)
 		}
 		return strings.Join(all, ", ")
@@ -37,15 +37,15 @@ func TestInboxReadsATextOnce(t *testing.T) {
 // Where other programs have commands of the same names, those count that are called by
 // the name of reprise.
 func TestInboxOfAddressedCommands(t *testing.T) {
-	var from Source
+	var from inboxSource
 	from.In.Addressed = true
-	in := New(from)
+	in := newInbox(from)
 	for i, body := range []string{"/run", "/reprise pause", "`/Reprise retry`", "reprise run", "/reprised run", "  /reprise\tcancel it\nall", "/reprise"} {
 		in.list = append(in.list, github.Comment{ID: int64(i + 1), Body: body})
 	}
 	in.given = []Review{{ID: 9, State: ReviewCommented, Body: "/run"}, {ID: 10, State: ReviewCommented, Body: "/reprise status"}}
 	var all []string
-	for _, c := range in.Pending(metadata.Run{}) {
+	for _, c := range in.pending(metadata.Run{}) {
 		all = append(all, c.Parsed.Command.Name)
 	}
 	if got := strings.Join(all, ", "); got != "status, pause, retry, cancel, help" && got != "pause, retry, cancel, help, status" {

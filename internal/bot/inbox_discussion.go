@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// DiscussionPlace is where a discussion is, and whose words count in it.
-type DiscussionPlace struct {
+// discussionPlace is where a discussion is, and whose words count in it.
+type discussionPlace struct {
 	*github.Thread
 	// Before is when the run was asked for: a comment from then on does not count, nor
 	// one that was changed since. Zero: all count that are there.
@@ -39,14 +39,14 @@ const (
 	mostRequests  = 10 // for comments, of a hundred each
 	mostPeople    = 40 // whose right is asked for
 	mostStrangers = 10 // of these, such whom GitHub calls nobody in particular
-	mostBytes     = 50_000
+	mostSaidBytes = 50_000
 	mostOfAuthor  = 25_000 // of the bytes besides those, from an author of the issue without the right
 )
 
 // Read reads what counts of a discussion: comments of the author of the issue and of people with the right to write,
 // but for commands and what reprise itself has written. The newest are kept if all together are too long; those of an
 // author without the right take no room of the others. Errors are a *github.Error, or why ctx was cancelled.
-func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Discussion, err error) {
+func (p discussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Discussion, err error) {
 	list, whole, err := p.Newest(ctx, mostRequests)
 	if err != nil {
 		return issue.Discussion{}, err
@@ -55,7 +55,7 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Disc
 		p.Warn(fmt.Errorf("issue %d has very many comments: only the newest and the first hundred were looked at", p.Number))
 	}
 	people := rights{place: p, roles: map[string]github.Role{}}
-	ofPeople, ofAuthor := allowance{most: mostBytes}, allowance{most: mostOfAuthor}
+	ofPeople, ofAuthor := allowance{most: mostSaidBytes}, allowance{most: mostOfAuthor}
 	for _, c := range slices.Backward(list) {
 		if !p.counts(c) {
 			continue
@@ -84,8 +84,8 @@ func (p DiscussionPlace) Read(ctx context.Context, is issue.Issue) (d issue.Disc
 	return d, nil
 }
 
-// Hear gives an issue with its discussion, and the images of both.
-func (p DiscussionPlace) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (_ issue.Issue, err error) {
+// hear gives an issue with its discussion, and the images of both.
+func (p discussionPlace) hear(ctx context.Context, _ issue.Reference, is issue.Issue) (_ issue.Issue, err error) {
 	if is.Discussion, err = p.Read(ctx, is); err == nil {
 		is.Images, err = issue.FetchImages(ctx, p.Thread, is)
 	}
@@ -110,7 +110,7 @@ func (r *allowance) take(body string) (string, bool) {
 }
 
 // counts reports whether a comment can be one of the discussion, whoever wrote it.
-func (p DiscussionPlace) counts(c github.Comment) bool {
+func (p discussionPlace) counts(c github.Comment) bool {
 	switch {
 	case c.CreatedAt.IsZero() || c.UpdatedAt.IsZero(), c.Author.ID == 0 || c.Author.Login == "ghost":
 		return false // who can say when, or by whom?
@@ -124,7 +124,7 @@ func (p DiscussionPlace) counts(c github.Comment) bool {
 
 // rights are who may write, as far as that was asked for.
 type rights struct {
-	place     DiscussionPlace
+	place     discussionPlace
 	roles     map[string]github.Role
 	strangers int
 	closed    bool // they are not said to this token
@@ -176,12 +176,12 @@ func DiscussionOn(env environ.Env) issue.Hear {
 			return is, exit.AsUsage(err)
 		}
 		warn := func(err error) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(err.Error())) }
-		return DiscussionPlace{Thread: gh.In(from.Repository).Thread(from.Number), Warn: warn}.Hear(ctx, from, is)
+		return discussionPlace{Thread: gh.In(from.Repository).Thread(from.Number), Warn: warn}.hear(ctx, from, is)
 	}
 }
 
-// Awaited looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
-func (s Source) Awaited(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
+// awaited looks at issues that the run of another one waits for. Errors are a *github.Error, or why ctx was cancelled.
+func (s inboxSource) awaited(ctx context.Context, at []int) (found []phases.AwaitedIssue, err error) {
 	for _, n := range at {
 		is, err := s.GitHub.Issue(ctx, n)
 		if github.IsKind(err, github.NotFound, github.Gone) {
@@ -198,10 +198,10 @@ func (s Source) Awaited(ctx context.Context, at []int) (found []phases.AwaitedIs
 // mostWaiting is how many runs are looked at for one that waits for an issue.
 const mostWaiting = 30
 
-// WaitingFor gives the issues of the runs that wait for another issue, by their numbers, among the newest open issues with
+// waitingFor gives the issues of the runs that wait for another issue, by their numbers, among the newest open issues with
 // the label of runs that wait. Where nothing waits, that is one call, since anybody can close an issue of their own.
 // Errors are a *github.Error, or why ctx was cancelled: then nobody knows which of them wait.
-func (s Source) WaitingFor(ctx context.Context, issue int, label string) (all []int, err error) {
+func (s inboxSource) waitingFor(ctx context.Context, issue int, label string) (all []int, err error) {
 	var list []struct {
 		Number int `json:"number"`
 	}
@@ -229,9 +229,9 @@ func (s Source) WaitingFor(ctx context.Context, issue int, label string) (all []
 	return all, nil
 }
 
-// Wake has a job begin for each of some issues whose runs wait: one job works on one run.
+// wake has a job begin for each of some issues whose runs wait: one job works on one run.
 // It asks for nothing but to look again, so it does no harm twice.
-func (s Source) Wake(ctx context.Context, issues []int) (lost error) {
+func (s inboxSource) wake(ctx context.Context, issues []int) (lost error) {
 	for _, n := range issues {
 		_, err := s.GitHub.Ask(ctx, github.Request{
 			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /run there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,

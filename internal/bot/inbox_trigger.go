@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Trigger is what a workflow was started for: who asks for what on which issue.
-type Trigger struct {
+// trigger is what a workflow was started for: who asks for what on which issue.
+type trigger struct {
 	Event      string         // its kind and action, such as "issue_comment created"
 	Repository string         // owner/name
 	Number     int            // of the issue; 0: that of the run whose pull request it is
@@ -36,23 +36,23 @@ type Trigger struct {
 	Red        bool   // CI, which has ended, has failed
 	Closed     int    // that issue; Number is to be that of the run that waits for it
 	// Other is, in a job that tells of another one, what that was started for; nil: nothing that is obeyed.
-	Other *Trigger
+	Other *trigger
 }
 
-// Said is the id of the comment with the command; 0 if it came another way.
-func (t Trigger) Said() int64 {
+// said is the id of the comment with the command; 0 if it came another way.
+func (t trigger) said() int64 {
 	if t.Comment == nil {
 		return 0
 	}
 	return t.Comment.ID
 }
 
-// ByForm reports whether it was asked for neither in a comment nor in a review,
+// byForm reports whether it was asked for neither in a comment nor in a review,
 // so that there is nothing to answer on the forge.
-func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil && !t.CI }
+func (t trigger) byForm() bool { return t.Comment == nil && t.Review == nil && !t.CI }
 
-// AsksToRun reports whether somebody asks for the run to begin or to go on.
-func (t Trigger) AsksToRun() bool { return !t.CI && t.Requested.Command.Name == "run" }
+// asksToRun reports whether somebody asks for the run to begin or to go on.
+func (t trigger) asksToRun() bool { return !t.CI && t.Requested.Command.Name == "run" }
 
 // runner is what the machine says about who started a workflow.
 type runner struct {
@@ -64,8 +64,8 @@ type runner struct {
 	Mask       func(text string) string // hides secrets in what people say
 }
 
-// RunnerOf reads that from the environment.
-func RunnerOf(env environ.Env) runner {
+// runnerOf reads that from the environment.
+func runnerOf(env environ.Env) runner {
 	return runner{
 		Event: env.Getenv("GITHUB_EVENT_NAME"), Repository: env.Getenv("GITHUB_REPOSITORY"),
 		Actor: env.Getenv("GITHUB_ACTOR"), Again: env.Getenv("GITHUB_TRIGGERING_ACTOR"),
@@ -73,27 +73,27 @@ func RunnerOf(env environ.Env) runner {
 	}
 }
 
-// TriggerOfIssue is what a job was started for that tells people of another one, or goes on with
+// triggerOfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
-func TriggerOfIssue(ev github.Event, in Inputs, r runner) Trigger {
+func triggerOfIssue(ev github.Event, in Inputs, r runner) trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
 	}
-	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command != setup.EndOnly}
+	t := trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command != setup.EndOnly}
 	if in.Command == setup.EndOnly {
 		in.Command = ""
-		if other, no := TriggerOf(ev, in, r); no == nil {
+		if other, no := triggerOf(ev, in, r); no == nil {
 			t.Other = &other
 		}
 	}
 	return t
 }
 
-// TriggerOf says what an event asks for. A refusal says why it asks for nothing, or why it is refused. Nothing in an
+// triggerOf says what an event asks for. A refusal says why it asks for nothing, or why it is refused. Nothing in an
 // event proves what its author may do: that is looked up later.
-func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Refusal) {
-	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
+func triggerOf(ev github.Event, in Inputs, r runner) (trigger, *command.Refusal) {
+	t := trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	t.Repository = cmp.Or(t.Repository, r.Repository)
 	if t.Issue != nil {
 		t.Number = t.Issue.Number
@@ -110,7 +110,7 @@ func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Refusal)
 		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("from_fork", "from", ev.Pull.HeadRepository))
 	case t.Review == nil && r.Ref != "" && ev.DefaultBranch != "" && r.Ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
-		return t, command.Refuse(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
+		return t, command.Refuse(metadata.ConfigInvalid, onOtherBranch(r.Ref, ev.DefaultBranch))
 	case t.CI: // it asks for nothing that was not asked for before
 		return t, nil
 	case t.By == "":
@@ -120,7 +120,7 @@ func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Refusal)
 		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("bot_not_allowed", "bot", t.By))
 	}
 	switch {
-	case !t.ByForm() && !strings.EqualFold(t.By, ev.Sender.Login):
+	case !t.byForm() && !strings.EqualFold(t.By, ev.Sender.Login):
 		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("other_sender", "author", t.By, "sender", ev.Sender.Login))
 	case r.Actor != "" && !strings.EqualFold(t.By, r.Actor):
 		return t, command.Refuse(metadata.PermissionDenied, metadata.Because("other_actor", "who", t.By, "actor", r.Actor))
@@ -135,7 +135,7 @@ func TriggerOf(ev github.Event, in Inputs, r runner) (Trigger, *command.Refusal)
 }
 
 // issueNumber sets the number of the issue from a text.
-func (t *Trigger) issueNumber(text string) *command.Refusal {
+func (t *trigger) issueNumber(text string) *command.Refusal {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 1e9 {
 		return command.Refuse(metadata.NothingDone, metadata.Because("no_number", "number", clean.Truncate(text, 40)))
@@ -146,13 +146,13 @@ func (t *Trigger) issueNumber(text string) *command.Refusal {
 	return nil
 }
 
-// OnOtherBranch says that a workflow runs where it must not.
-func OnOtherBranch(ref, branch string) metadata.Reason {
+// onOtherBranch says that a workflow runs where it must not.
+func onOtherBranch(ref, branch string) metadata.Reason {
 	return metadata.Because("other_branch", "ref", ref, "branch", branch)
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev github.Event, in Inputs, r runner) *command.Refusal {
+func (t *trigger) read(ev github.Event, in Inputs, r runner) *command.Refusal {
 	ask := func(by github.User, text string) {
 		t.By, t.Asker, t.Text, t.Requested = by.Login, by, text, command.Parse(text, true)
 	}
@@ -208,7 +208,7 @@ const (
 )
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of the same name.
-func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Refusal {
+func (t *trigger) readCI(ev github.Event, in Inputs) *command.Refusal {
 	var ran struct {
 		Branch     string `json:"head_branch"`
 		Conclusion string `json:"conclusion"`
@@ -226,7 +226,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *command.Refusal {
 
 // readStatus reads on the branch of which run a program has given the newest commit a status that says how something
 // has ended. What reprise says of a commit itself, with the token of an app, is none.
-func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Refusal {
+func (t *trigger) readStatus(ev github.Event, in Inputs) *command.Refusal {
 	var given struct {
 		Commit   string `json:"sha"`
 		State    string `json:"state"`
@@ -254,7 +254,7 @@ func (t *Trigger) readStatus(ev github.Event, in Inputs) *command.Refusal {
 }
 
 // goOn has a run go on if a branch is that of one.
-func (t *Trigger) goOn(branch string, in Inputs) bool {
+func (t *trigger) goOn(branch string, in Inputs) bool {
 	id, ok := strings.CutPrefix(branch, cmp.Or(in.Prefix, environ.BranchPrefix))
 	n, err := strconv.Atoi(id)
 	if !ok || err != nil || n < 1 || strconv.Itoa(n) != id { // as no run spells it
@@ -265,7 +265,7 @@ func (t *Trigger) goOn(branch string, in Inputs) bool {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, in Inputs) *command.Refusal {
+func (t *trigger) readComment(ev github.Event, in Inputs) *command.Refusal {
 	if ev.Comment == nil {
 		return command.Refuse(metadata.NothingDone, metadata.Because("no_comment"))
 	}
@@ -279,7 +279,7 @@ func (t *Trigger) readComment(ev github.Event, in Inputs) *command.Refusal {
 }
 
 // idle refuses a text that asks for nothing, as every comment of our own does: it begins with a marker.
-func (t *Trigger) idle() *command.Refusal {
+func (t *trigger) idle() *command.Refusal {
 	if t.Requested.Outcome == command.Ignored {
 		return command.Refuse(metadata.NothingDone, metadata.Because("no_command"))
 	}
@@ -288,7 +288,7 @@ func (t *Trigger) idle() *command.Refusal {
 
 // readReview reads what a review asks for. For such an event GitHub runs the workflow file of the pull request's
 // branch, so it counts only on a branch of a run, which is checked later.
-func (t *Trigger) readReview(ev github.Event, in Inputs, r runner) *command.Refusal {
+func (t *trigger) readReview(ev github.Event, in Inputs, r runner) *command.Refusal {
 	v, err := ReviewOf(ev)
 	if err != nil {
 		return command.Refuse(metadata.NothingDone, metadata.Said(err.Error()))

@@ -1,4 +1,4 @@
-package inbox_test
+package bot_test
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
@@ -27,7 +27,7 @@ func TestFloodOfReviews(t *testing.T) {
 	last := reviews.Submit(8, githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Comments: line})
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	testenv.Must(t, err)
-	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
+	pull := &bot.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for round, most := range []int{20, 10} {
 		before := s.Counts().Calls
 		all, err := pull.Reviews(t.Context())
@@ -64,7 +64,7 @@ func TestLeft(t *testing.T) {
 	id := reviews.Submit(8, many).ID
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	testenv.Must(t, err)
-	pull := &inbox.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
+	pull := &bot.PullOfRun{Thread: gh.In("acme/widget").Thread(8)}
 	for taken, want := range map[int]int{3: 0, 50: 250} {
 		if got, err := pull.Left(t.Context(), id, taken); err != nil || got != want {
 			t.Errorf("of 300, %d were taken: %d are left, %v; want %d", taken, got, err, want)

@@ -1,7 +1,4 @@
-// Package delivery is what a run leaves on GitHub besides what is said on its
-// issue: its pull request, the issues that it opens, and the workflows that it
-// starts.
-package delivery
+package bot
 
 import (
 	"context"
@@ -11,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -21,16 +18,16 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Delivery leaves on GitHub what comes out of the run of one issue. One goroutine uses it. Nothing in it can fail a
+// delivery leaves on GitHub what comes out of the run of one issue. One goroutine uses it. Nothing in it can fail a
 // run: whatever goes wrong is a warning.
-type Delivery struct {
+type delivery struct {
 	GitHub   github.Repo
 	Issue    int
 	Branch   string // the default branch, if it is known
-	In       inbox.Inputs
+	In       Inputs
 	Folder   string // the checkout
 	Labelled bool   // the issue has the label of a run that waits
-	Voice    Voice
+	Voice    teller
 	Expired  func() bool // this process cannot know any more that the run is its own
 	Own      string      // path of the workflow that this job runs in
 
@@ -45,22 +42,22 @@ type Delivery struct {
 	flat          bool // it was said that the forge has no sub-issues
 }
 
-// Voice is how people are told of what is delivered.
-type Voice struct {
+// teller is how people are told of what is delivered.
+type teller struct {
 	Warn   func(err error)
 	Facts  func(run metadata.Run) page.Notices // what people are told besides the record
 	Change func(what func(n *page.Notices))    // changes that
 }
 
 // warnOf tells of an error, if there is one.
-func (v Voice) warnOf(err error) {
+func (v teller) warnOf(err error) {
 	if err != nil {
 		v.Warn(err)
 	}
 }
 
-// Base is the branch that pull requests go to.
-func (d *Delivery) Base(w *workspace.Workspace) string {
+// base is the branch that pull requests go to.
+func (d *delivery) base(w *workspace.Workspace) string {
 	switch {
 	case d.In.Base != "":
 		return d.In.Base
@@ -80,21 +77,21 @@ func hasCode(run metadata.Run) bool {
 	})
 }
 
-// KeepPull opens the pull request of a run once there is code, gives it labels, and notes
+// keepPull opens the pull request of a run once there is code, gives it labels, and notes
 // both in the record. What cannot be done is a warning, and tried again at the end.
-func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
-	last := run.Status == metadata.Completed || WaitsForCI(*run)
+func (d *delivery) keepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
+	last := run.Status == metadata.Completed || waitsForCI(*run)
 	opened := d.openPull(ctx, w, run, last)
 	return d.keepLabels(ctx, w.Plan, run, last) || opened
 }
 
-func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run, last bool) (opened bool) {
+func (d *delivery) openPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run, last bool) (opened bool) {
 	if d.Expired() || !d.In.Pull || run.PRNumber != 0 || !hasCode(*run) || d.triedPull && !last {
 		return false
 	}
 	d.triedPull = true
 	pull, err := d.GitHub.OpenPull(ctx, github.Pull{
-		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.Described("", page.DraftBody(phases.On(w.Plan, *run), d.pullFacts(*run))), Draft: true,
+		Head: run.BranchName, Base: d.base(w), Title: d.newTitle(ctx, d.base(w), *run), Body: page.Described("", page.DraftBody(phases.On(w.Plan, *run), d.pullFacts(*run))), Draft: true,
 	})
 	if err != nil {
 		d.Voice.Warn(err)
@@ -106,7 +103,7 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 
 // keepLabels gives the pull request of a run the labels of its issue once, and notes that in the record: what people
 // do with them later stays. A call that fails is tried again like the one that opens a pull request.
-func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
+func (d *delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
 	if d.Expired() || !lacksLabels(phases.On(plan, *run)) || d.triedLabels && !last {
 		return false
 	}
@@ -121,7 +118,7 @@ func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run
 
 // newTitle is the title with which the pull request of a run is opened, in the form that the
 // newest commits of its base have. Later it is for people to change.
-func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) string {
+func (d *delivery) newTitle(ctx context.Context, base string, run metadata.Run) string {
 	var newest []struct {
 		Commit struct {
 			Message string `json:"message"`
@@ -140,8 +137,8 @@ func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) 
 }
 
 // copyLabels gives the pull request of a run the labels of its issue, but for those that are about reprise.
-func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
-	labels := slices.DeleteFunc(OwnLabels(run.Issue.Labels), func(l string) bool {
+func (d *delivery) copyLabels(ctx context.Context, run metadata.Run) error {
+	labels := slices.DeleteFunc(ownLabels(run.Issue.Labels), func(l string) bool {
 		return strings.EqualFold(l, d.In.Label) || strings.HasPrefix(strings.ToLower(l), "reprise:")
 	})
 	if len(labels) == 0 {
@@ -150,9 +147,9 @@ func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
 	return d.label(ctx, run.PRNumber, "pull-requests: write", labels...)
 }
 
-// Squashable gives the current title of the pull request of a run, which the one commit of its
+// squashable gives the current title of the pull request of a run, which the one commit of its
 // branch gets; "" if there is none. An error says that it was merged already.
-func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title string, err error) {
+func (d *delivery) squashable(ctx context.Context, run metadata.Run) (title string, err error) {
 	if run.PRNumber == 0 {
 		return "", nil
 	}
@@ -163,9 +160,9 @@ func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title stri
 	return pull.Title, unlessKind(err, github.NotFound, github.Gone)
 }
 
-// FindPull notes the pull request of a run in its record, if that does not have it yet:
+// findPull notes the pull request of a run in its record, if that does not have it yet:
 // the step after it was opened commits that.
-func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
+func (d *delivery) findPull(ctx context.Context, run *metadata.Run) {
 	if run.PRNumber == 0 {
 		found, _, err := d.GitHub.FindPull(ctx, github.Pull{Head: run.BranchName})
 		d.Voice.warnOf(err)
@@ -173,8 +170,8 @@ func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
 	}
 }
 
-// KeepDraft has the pull request of a run that is not completed say whether the run is at work.
-func (d *Delivery) KeepDraft(ctx context.Context, c phases.Course) {
+// keepDraft has the pull request of a run that is not completed say whether the run is at work.
+func (d *delivery) keepDraft(ctx context.Context, c phases.Course) {
 	if c.Run.PRNumber == 0 || d.Expired() {
 		return
 	}
@@ -182,7 +179,7 @@ func (d *Delivery) KeepDraft(ctx context.Context, c phases.Course) {
 }
 
 // describe gives the pull request of a run our text, and leaves what others have written there.
-func (d *Delivery) describe(ctx context.Context, run metadata.Run, own string) {
+func (d *delivery) describe(ctx context.Context, run metadata.Run, own string) {
 	pull, err := d.GitHub.Pull(ctx, run.PRNumber)
 	if err == nil {
 		err = d.GitHub.UpdatePull(ctx, run.PRNumber, page.Described(pull.Body, own))
@@ -190,7 +187,7 @@ func (d *Delivery) describe(ctx context.Context, run metadata.Run, own string) {
 	d.Voice.warnOf(err)
 }
 
-func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
+func (d *delivery) pullFacts(run metadata.Run) page.PullFacts {
 	f := page.PullFacts{Notices: d.Voice.Facts(run), Progress: run.GitHubIntegration.ProgressCommentURL}
 	f.Issue = d.Issue
 	if run.IssueURL != "" {
@@ -199,9 +196,9 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 	return f
 }
 
-// Owes reports whether an earlier job of a completed run has left something undone: there is no pull request, that has
+// owes reports whether an earlier job of a completed run has left something undone: there is no pull request, that has
 // no labels yet, or people were told of the end while it was a draft.
-func (d *Delivery) Owes(c phases.Course) bool {
+func (d *delivery) owes(c phases.Course) bool {
 	return c.Run.Status == metadata.Completed &&
 		(d.In.Pull && hasCode(c.Run) && c.Run.PRNumber == 0 || lacksLabels(c) || strings.HasSuffix(c.Run.GitHubIntegration.NoticeFor, unready))
 }
@@ -214,10 +211,10 @@ func lacksLabels(c phases.Course) bool {
 // unready ends what the record says that people were told of a run whose pull request could not be made ready.
 const unready = "-draft"
 
-// HandOver brings the pull request of a completed run to its last form, marks it ready, and opens an issue for what
+// handOver brings the pull request of a completed run to its last form, marks it ready, and opens an issue for what
 // is left to do. All of it can be done again: what is there is found, and what is missing is made. But a pull request
 // that is a draft although people were told that the run is completed was made one by somebody, and stays one.
-func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
+func (d *delivery) handOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
 	d.unready = d.In.Pull && hasCode(run) && run.PRNumber == 0
 	if run.PRNumber > 0 {
 		if run.CI == nil || run.CI.Commit == "" { // else it is ready on the commit that CI was good on
@@ -238,7 +235,7 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 }
 
 // readyPull takes a pull request out of the drafts.
-func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
+func (d *delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	pull, err := d.open(ctx, run)
 	if err != nil || !pull.Draft {
 		return err
@@ -255,7 +252,7 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 }
 
 // report is what the phase named so wrote, or else the last phase: the body of the pull request.
-func (d *Delivery) report(ctx context.Context, repo workspace.Checkout, run metadata.Run) []byte {
+func (d *delivery) report(ctx context.Context, repo workspace.Checkout, run metadata.Run) []byte {
 	rec := run.Phase("report")
 	if rec == nil && len(run.Phases) > 0 {
 		rec = &run.Phases[len(run.Phases)-1]
@@ -268,9 +265,9 @@ func (d *Delivery) report(ctx context.Context, repo workspace.Checkout, run meta
 	return text
 }
 
-// LookAtChecks sees what has run on the newest commit of a run: people are told where GitHub has started nothing for a
+// lookAtChecks sees what has run on the newest commit of a run: people are told where GitHub has started nothing for a
 // push with the token of a workflow, and no longer that nothing has looked at the work where something has.
-func (d *Delivery) LookAtChecks(ctx context.Context, rule pipelines.CI, run *metadata.Run, commit string) {
+func (d *delivery) lookAtChecks(ctx context.Context, rule pipelines.CI, run *metadata.Run, commit string) {
 	quiet := hasCode(*run) && pushesQuietly(ctx, d.GitHub)
 	if !quiet && run.Unchecked == "" {
 		return
@@ -287,8 +284,8 @@ func (d *Delivery) LookAtChecks(ctx context.Context, rule pipelines.CI, run *met
 	})
 }
 
-// StartChecks starts the workflows that the workflow file names, where GitHub does not: once a run is completed.
-func (d *Delivery) StartChecks(ctx context.Context, run metadata.Run) {
+// startChecks starts the workflows that the workflow file names, where GitHub does not: once a run is completed.
+func (d *delivery) startChecks(ctx context.Context, run metadata.Run) {
 	if !hasCode(run) || run.Status != metadata.Completed || run.CI != nil || !pushesQuietly(ctx, d.GitHub) {
 		return // with CI, they were started before it was completed
 	}
@@ -305,7 +302,7 @@ func pushesQuietly(ctx context.Context, gh github.Repo) bool {
 
 // openIssue opens an issue of our own, or finds it, and puts it below the one that the run works on. There is an
 // issue if it has a number, also with an error: then only its place is missing.
-func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Issue, error) {
+func (d *delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Issue, error) {
 	made, err := d.GitHub.OpenIssue(ctx, i.Marker, github.NewIssue{Title: i.Title, Body: i.Body, Labels: i.Labels})
 	if err != nil {
 		return github.Issue{}, err
@@ -320,9 +317,9 @@ func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Iss
 	return made, err
 }
 
-// OpenChild opens an issue that a run asks for, once in a job; nil if it is not
+// openChild opens an issue that a run asks for, once in a job; nil if it is not
 // there. One that cannot be opened is a warning; the next job tries again.
-func (d *Delivery) OpenChild(ctx context.Context, run metadata.Run, child metadata.Child) *github.Issue {
+func (d *delivery) openChild(ctx context.Context, run metadata.Run, child metadata.Child) *github.Issue {
 	if ctx.Err() != nil || slices.Contains(d.triedChildren, child.ID) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/inbox"
+
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -18,10 +18,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// TellStop writes one new comment where a run has stopped for a person or is completed, and folds the one before. It
+// tellStop writes one new comment where a run has stopped for a person or is completed, and folds the one before. It
 // notes in the record for which stop that was, so that no other job does it again; a comment that is there already is
 // found.
-func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
+func (d *delivery) tellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
 	stop, ok := page.StopOf(*run)
 	who := d.mentioned(*run)
 	told := stop.Key
@@ -39,18 +39,18 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 		return false
 	}
 	if run.GitHubIntegration.NoticeCommentID != c.ID {
-		d.FoldWord(ctx, *run)
+		d.foldWord(ctx, *run)
 	}
 	run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, told
 	return true
 }
 
 // thread is the issue with its comments.
-func (d *Delivery) thread() *github.Thread { return d.GitHub.Thread(d.Issue) }
+func (d *delivery) thread() *github.Thread { return d.GitHub.Thread(d.Issue) }
 
-// FoldWord folds away, as outdated, what was said of the stop of a run that goes on or has stopped
+// foldWord folds away, as outdated, what was said of the stop of a run that goes on or has stopped
 // anew: what it asks people to do is not needed any more. A forge that cannot do it leaves it.
-func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {
+func (d *delivery) foldWord(ctx context.Context, run metadata.Run) {
 	id := run.GitHubIntegration.NoticeCommentID
 	if id == 0 || d.Expired() {
 		return
@@ -63,9 +63,9 @@ func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {
 	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 }
 
-// FindGone notes in the record the comment that tells people that the job which had the
+// findGone notes in the record the comment that tells people that the job which had the
 // run is gone, if another one has written it: the word of the next stop folds it.
-func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
+func (d *delivery) findGone(ctx context.Context, run *metadata.Run) {
 	stop, ok := page.GoneOf(*run)
 	if !ok || run.Status != metadata.Running || len(d.mentioned(*run)) == 0 || run.GitHubIntegration.NoticeFor == stop.Key {
 		return
@@ -81,14 +81,14 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 var loginForm = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
 // mentioned are the people that are mentioned: of programs there is nobody to tell.
-func (d *Delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(run, "") }
+func (d *delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(run, "") }
 
 // mentionedFor are the people that are mentioned where by gave the newest command; empty: who
 // gave the newest one that the record has.
-func (d *Delivery) mentionedFor(run metadata.Run, by string) (who []string) {
+func (d *delivery) mentionedFor(run metadata.Run, by string) (who []string) {
 	for _, name := range d.In.Notify {
-		if name == inbox.Commander {
-			name = cmp.Or(by, commander(run))
+		if name == commander {
+			name = cmp.Or(by, newestCommander(run))
 		}
 		if loginForm().MatchString(name) && !slices.Contains(who, name) {
 			who = append(who, name)
@@ -97,8 +97,8 @@ func (d *Delivery) mentionedFor(run metadata.Run, by string) (who []string) {
 	return who
 }
 
-// commander is the person who gave the newest command.
-func commander(run metadata.Run) string {
+// newestCommander is the person who gave the newest command.
+func newestCommander(run metadata.Run) string {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.By != "" && !strings.HasSuffix(d.By, "[bot]") {
 			return d.By
@@ -107,43 +107,43 @@ func commander(run metadata.Run) string {
 	return ""
 }
 
-// WaitingLabel is on an issue while its run waits for a person.
-const WaitingLabel = "reprise: waiting"
+// waitingLabel is on an issue while its run waits for a person.
+const waitingLabel = "reprise: waiting"
 
-// OwnLabels are the labels of an issue that people have given it.
-func OwnLabels(labels []string) []string {
-	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == WaitingLabel })
+// ownLabels are the labels of an issue that people have given it.
+func ownLabels(labels []string) []string {
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == waitingLabel })
 }
 
-// KeepLabel puts that label on the issue of a run that waits, and takes it off once it does not.
-func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
+// keepLabel puts that label on the issue of a run that waits, and takes it off once it does not.
+func (d *delivery) keepLabel(ctx context.Context, run metadata.Run) {
 	waits := run.Status == metadata.Waiting && (run.Stop.Code != metadata.AwaitingCI || run.MissesCI())
 	if d.Expired() || waits == d.Labelled {
 		return
 	}
 	d.Labelled = waits
 	if !waits {
-		d.Voice.warnOf(d.thread().RemoveLabel(ctx, WaitingLabel))
+		d.Voice.warnOf(d.thread().RemoveLabel(ctx, waitingLabel))
 		return
 	}
-	d.Voice.warnOf(d.label(ctx, d.Issue, "issues: write", WaitingLabel))
+	d.Voice.warnOf(d.label(ctx, d.Issue, "issues: write", waitingLabel))
 }
 
 // label puts labels on an issue or a pull request.
-func (d *Delivery) label(ctx context.Context, number int, needs string, labels ...string) error {
+func (d *delivery) label(ctx context.Context, number int, needs string, labels ...string) error {
 	return d.ask(ctx, fmt.Sprintf("put the labels %q on number %d", labels, number), needs, http.MethodPost, fmt.Sprintf("/issues/%d/labels", number), map[string]any{"labels": labels})
 }
 
 // ask makes a request whose answer does not count, and which may be made again.
-func (d *Delivery) ask(ctx context.Context, what, needs, method, path string, body map[string]any) error {
+func (d *delivery) ask(ctx context.Context, what, needs, method, path string, body map[string]any) error {
 	_, err := d.GitHub.Ask(ctx, github.Request{What: what, Needs: needs, Method: method, Repeatable: true, Path: path, Body: body}, nil)
 	return err
 }
 
-// CloseGivenUp closes the pull request and the issue of a run that was given up, each
+// closeGivenUp closes the pull request and the issue of a run that was given up, each
 // with a comment that says why. What is done already is found: no such comment is older
 // than begin. The issue comes last: once it is closed, no job works on the run any more.
-func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, begin time.Time) {
+func (d *delivery) closeGivenUp(ctx context.Context, run metadata.Run, begin time.Time) {
 	if phases.GivenUp(run) == "" || d.Expired() {
 		return
 	}
@@ -162,7 +162,7 @@ func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, begin tim
 }
 
 // closeWith closes an issue or a pull request, after a comment that says why.
-func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, needs string, body map[string]any) error {
+func (d *delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, needs string, body map[string]any) error {
 	marker, why := page.GivenUp(run)
 	if _, err := d.GitHub.Thread(number).Post(ctx, marker, why, since); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package delivery
+package bot
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ func TestLimits(t *testing.T) {
 		{pipelines.CI{Wait: pipelines.Duration(time.Hour), Fixes: &none, Required: pipelines.Names{"a"}}, time.Hour, 0, false},
 		{pipelines.CI{Required: pipelines.Names{}}, 20 * time.Minute, 2, true},
 	} {
-		if wait, fixes := tt.rule.Most(); wait != tt.wait || fixes != tt.fixes || CIOff(tt.rule) != tt.off {
-			t.Errorf("%+v: it waits %s, with %d fixes, off %t", tt.rule, wait, fixes, CIOff(tt.rule))
+		if wait, fixes := tt.rule.Most(); wait != tt.wait || fixes != tt.fixes || ciOff(tt.rule) != tt.off {
+			t.Errorf("%+v: it waits %s, with %d fixes, off %t", tt.rule, wait, fixes, ciOff(tt.rule))
 		}
 	}
 }
@@ -34,8 +34,8 @@ func TestLimits(t *testing.T) {
 // A pipeline that asks nothing of CI hears nothing good of it.
 func TestNothingIsNotGood(t *testing.T) {
 	all := []github.Check{{Name: "build", State: github.Passed}, {Name: "lint", State: github.Failed}}
-	if v := judgeCI(pipelines.CI{Required: pipelines.Names{}}, all); v.State() != CINothing {
-		t.Errorf("it is %s: %+v", v.State(), v)
+	if v := judgeCI(pipelines.CI{Required: pipelines.Names{}}, all); v.state() != ciNothing {
+		t.Errorf("it is %s: %+v", v.state(), v)
 	}
 }
 
@@ -50,25 +50,25 @@ func TestJudge(t *testing.T) {
 		want     ciState
 		failed   int
 	}{
-		{nil, nil, CINothing, 0},
-		{nil, []github.Check{green}, CIGreen, 0},
-		{nil, []github.Check{green, red}, CIRed, 1},
-		{nil, []github.Check{green, red, late}, CIPending, 1}, // what fails is told at once
-		{[]string{"build"}, []github.Check{green, red, late}, CIGreen, 0},
-		{[]string{"CI"}, []github.Check{green, red}, CIGreen, 0},
-		{[]string{"ci.yml", "lint"}, []github.Check{green, red}, CIRed, 1},
-		{nil, []github.Check{skipped}, CINothing, 0},
-		{[]string{"test"}, []github.Check{skipped, green}, CINothing, 0},
-		{nil, []github.Check{skipped, green}, CIGreen, 0},
-		{nil, []github.Check{skipped, red}, CIRed, 1},
-		{[]string{"slow.yml"}, []github.Check{green, late}, CIPending, 0},
-		{nil, []github.Check{green, stopped}, CIPending, 0}, // by a person, who may start it again
-		{nil, []github.Check{stopped, red}, CIRed, 1},
-		{[]string{"other.yml"}, []github.Check{green, red}, CIPending, 0},
+		{nil, nil, ciNothing, 0},
+		{nil, []github.Check{green}, ciGreen, 0},
+		{nil, []github.Check{green, red}, ciRed, 1},
+		{nil, []github.Check{green, red, late}, ciPending, 1}, // what fails is told at once
+		{[]string{"build"}, []github.Check{green, red, late}, ciGreen, 0},
+		{[]string{"CI"}, []github.Check{green, red}, ciGreen, 0},
+		{[]string{"ci.yml", "lint"}, []github.Check{green, red}, ciRed, 1},
+		{nil, []github.Check{skipped}, ciNothing, 0},
+		{[]string{"test"}, []github.Check{skipped, green}, ciNothing, 0},
+		{nil, []github.Check{skipped, green}, ciGreen, 0},
+		{nil, []github.Check{skipped, red}, ciRed, 1},
+		{[]string{"slow.yml"}, []github.Check{green, late}, ciPending, 0},
+		{nil, []github.Check{green, stopped}, ciPending, 0}, // by a person, who may start it again
+		{nil, []github.Check{stopped, red}, ciRed, 1},
+		{[]string{"other.yml"}, []github.Check{green, red}, ciPending, 0},
 	} {
 		v := judgeCI(pipelines.CI{Required: tt.required}, tt.all)
-		if v.State() != tt.want || len(v.Failed) != tt.failed {
-			t.Errorf("of %q in %+v: %s, %+v", tt.required, tt.all, v.State(), v)
+		if v.state() != tt.want || len(v.Failed) != tt.failed {
+			t.Errorf("of %q in %+v: %s, %+v", tt.required, tt.all, v.state(), v)
 		}
 	}
 	if got := (pipelines.CI{Required: []string{"lint", "ci.yml", "../x.yml", "a.yaml"}}).Files(); fmt.Sprint(got) != "[ci.yml a.yaml]" {
@@ -128,7 +128,7 @@ func stopped(t *testing.T) (*pipelines.Pipeline, metadata.Run) {
 	}
 	d := phases.Decide(phases.On(plan, run))
 	run = phases.Apply(phases.On(plan, run), d, phases.Outcome{At: noon})
-	if d.Do != phases.DoWait || !WaitsForCI(run) || CISpoke(run) || run.Status != metadata.Waiting {
+	if d.Do != phases.DoWait || !waitsForCI(run) || ciSpoke(run) || run.Status != metadata.Waiting {
 		t.Fatalf("it decides %+v", d)
 	}
 	return plan, run
@@ -141,12 +141,12 @@ const commit = "c0ffee0123456789c0ffee0123456789c0ffee01"
 // A run is completed once CI is good, and until something is done to the work.
 func TestPass(t *testing.T) {
 	plan, run := stopped(t)
-	next := PassCI(phases.On(plan, run), commit, "", noon)
-	if err := metadata.CheckNext(run, next); err != nil || next.Status != metadata.Completed || next.Stop != nil || next.AwaitsCI() || WaitsForCI(next) {
+	next := passCI(phases.On(plan, run), commit, "", noon)
+	if err := metadata.CheckNext(run, next); err != nil || next.Status != metadata.Completed || next.Stop != nil || next.AwaitsCI() || waitsForCI(next) {
 		t.Errorf("the run is %s, %+v (%v)", next.Status, next.CI, err)
 	}
 	next.Attempts = append(next.Attempts, metadata.Attempt{N: 3})
-	if !next.AwaitsCI() || !CISpoke(next) {
+	if !next.AwaitsCI() || !ciSpoke(next) {
 		t.Error("after another attempt CI is not asked again")
 	}
 }
@@ -155,31 +155,31 @@ func TestPass(t *testing.T) {
 func TestMiss(t *testing.T) {
 	_, run := stopped(t)
 	before := github.Check{Name: "build", Workflow: "ci.yml", State: github.Pending} // which does not count, and lint comes after it
-	for _, v := range []CIVerdict{
+	for _, v := range []ciVerdict{
 		{Pending: []string{"test"}},
 		{Pending: []string{"test"}, Missing: []string{"lint"}},
 		judgeCI(pipelines.CI{Required: pipelines.Names{"lint"}}, []github.Check{before}),
 	} {
-		if _, ok := MissCI(run, commit, v, noon); ok {
+		if _, ok := missCI(run, commit, v, noon); ok {
 			t.Errorf("people are told of %+v", v)
 		}
 	}
 	other := github.Check{Name: "coverage", State: github.Pending}                                   // of no workflow, and so may never end
 	held := github.Check{Name: "deploy", Workflow: "deploy.yml", State: github.Pending, Waits: true} // which may take a month
-	for want, v := range map[string]CIVerdict{
+	for want, v := range map[string]ciVerdict{
 		"what the pipeline requires of CI has not started on c0ffee0: unit":             judgeCI(pipelines.CI{Required: pipelines.Names{"unit"}}, []github.Check{held}),
 		"what the pipeline requires of CI has not started on c0ffee0: lint":             {Passed: 1, Missing: []string{"lint"}},
 		"what the pipeline requires of CI has not started on c0ffee0: test":             judgeCI(pipelines.CI{Required: pipelines.Names{"test"}}, []github.Check{other}),
 		"nothing of CI has run on c0ffee0, though it did on earlier commits of the run": {},
 	} {
-		next, ok := MissCI(run, commit, v, noon)
-		if err := metadata.CheckNext(run, next); err != nil || !ok || !next.MissesCI() || !WaitsForCI(next) || !next.Stop.At.Equal(run.Stop.At) {
+		next, ok := missCI(run, commit, v, noon)
+		if err := metadata.CheckNext(run, next); err != nil || !ok || !next.MissesCI() || !waitsForCI(next) || !next.Stop.At.Equal(run.Stop.At) {
 			t.Fatalf("of %+v the run is %+v, %t (%v)", v, next.Stop, ok, err)
 		}
 		if got := next.Stop.Why.In(prompts.Words("en")); got != want {
 			t.Errorf("people are told %q, not %q", got, want)
 		}
-		if _, ok := MissCI(next, commit, v, noon); ok {
+		if _, ok := missCI(next, commit, v, noon); ok {
 			t.Errorf("of %+v people are told again", v)
 		}
 	}
@@ -190,7 +190,7 @@ func TestMiss(t *testing.T) {
 func TestFixAndGiveUp(t *testing.T) {
 	plan, run := stopped(t)
 	failed := []metadata.CheckResult{{Name: "ci/test", Run: "CI", ExitCode: 1, Output: "red"}}
-	back, ok, err := FixCI(phases.On(plan, run), commit, failed, noon)
+	back, ok, err := fixCI(phases.On(plan, run), commit, failed, noon)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -201,11 +201,11 @@ func TestFixAndGiveUp(t *testing.T) {
 	if d.Do != phases.DoRevise || d.Phase != "build" || !back.Run.Phase("build").ChecksFail() || back.Run.Phase("tell").Status != metadata.PhasePending {
 		t.Errorf("then it decides %+v", d)
 	}
-	if back.Entry.Reason != "CI fails on commit c0ffee0: ci/test. What it says stands below with the checks that fail. Fix the code, not the checks." || CIFixes(back.Run) != 1 {
-		t.Errorf("the reason is %q, after %d", back.Entry.Reason, CIFixes(back.Run))
+	if back.Entry.Reason != "CI fails on commit c0ffee0: ci/test. What it says stands below with the checks that fail. Fix the code, not the checks." || ciFixes(back.Run) != 1 {
+		t.Errorf("the reason is %q, after %d", back.Entry.Reason, ciFixes(back.Run))
 	}
-	stop := GiveUpCI(phases.On(plan, run), commit, []string{"test"}, noon)
-	if stop.Status != metadata.Failed || stop.Stop.Code != metadata.CIFailed || stop.Stop.Phase != "build" || !WaitsForCI(stop) {
+	stop := giveUpCI(phases.On(plan, run), commit, []string{"test"}, noon)
+	if stop.Status != metadata.Failed || stop.Stop.Code != metadata.CIFailed || stop.Stop.Phase != "build" || !waitsForCI(stop) {
 		t.Errorf("the stop is %+v", stop.Stop)
 	}
 	again, err := phases.Retry(phases.On(plan, stop), "", phases.Start{At: noon})
@@ -213,7 +213,7 @@ func TestFixAndGiveUp(t *testing.T) {
 		t.Errorf("tried again it is %s (%v)", again.Status, err)
 	}
 	told := phases.Take(back.Run, back.Run, phases.Command{Name: "retry", By: "ada", At: noon})
-	if CIFixes(told) != 0 {
-		t.Errorf("after the word of a person %d revisions count", CIFixes(told))
+	if ciFixes(told) != 0 {
+		t.Errorf("after the word of a person %d revisions count", ciFixes(told))
 	}
 }

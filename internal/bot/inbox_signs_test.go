@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const widget = "acme/widget"
 
 // newSigned is the inbox of a job without an event of its own, such as one that joins parts,
 // on a forge where issue 7 can be commented on; since says how old its run is.
-func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, func(by, text string, reactions ...string) int64) {
+func newSigned(t *testing.T, since time.Duration) (*inbox, *githubtest.Server, func(by, text string, reactions ...string) int64) {
 	t.Helper()
 	s := githubtest.New(t)
 	s.AddInstallation("hush", "github-actions[bot]")
@@ -27,9 +27,9 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 	s.AddIssue(widget, githubtest.Issue{Number: 7, Title: "T", Author: "ada"})
 	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
 	testenv.Must(t, err)
-	in := New(Source{
+	in := newInbox(inboxSource{
 		Env: environ.Env{Now: time.Now}, GitHub: gh.In("acme/widget"), Issue: gh.In("acme/widget").Thread(7),
-		Trigger: Trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
+		Trigger: trigger{At: time.Now(), CI: true}, Warn: func(err error) { t.Error(err) },
 	})
 	in.since = time.Now().Add(-since)
 	return in, s, func(by, text string, reactions ...string) int64 {
@@ -42,12 +42,12 @@ func newSigned(t *testing.T, since time.Duration) (*Inbox, *githubtest.Server, f
 	}
 }
 
-// waiting are those whose commands wait.
-func waiting(t *testing.T, in *Inbox) []string {
+// comments are those whose commands wait.
+func comments(t *testing.T, in *inbox) []string {
 	t.Helper()
 	testenv.Must(t, in.Read(t.Context(), true))
 	var all []string
-	for _, c := range in.Pending(metadata.Run{}) {
+	for _, c := range in.pending(metadata.Run{}) {
 		all = append(all, c.Comment.Author.Login)
 	}
 	return all
@@ -66,11 +66,11 @@ func TestReactionsOfStrangers(t *testing.T) {
 	say("chat", "Hello", "eve confused")                // nobody is asked about it
 	say("alone", "/pause", "eve rocket")                // the same as early
 	say("over", "/pause", ours+"confused", ours+"eyes") // accepted and then refused: the record has it
-	if got := waiting(t, in); !slices.Equal(got, []string{"lost", "signed", "obeyed"}) {
+	if got := comments(t, in); !slices.Equal(got, []string{"lost", "signed", "obeyed"}) {
 		t.Errorf("waiting are %q", got)
 	}
 	before := s.Counts().Calls
-	waiting(t, in)
+	comments(t, in)
 	if n := s.Counts().Calls - before; n > 2 {
 		t.Errorf("the second look takes %d calls", n)
 	}
@@ -86,7 +86,7 @@ func TestCrowdOfReactions(t *testing.T) {
 	say("pat", "/cancel", "github-actions[bot] eyes", "eve confused")
 	for _, want := range []int{mostAsked, 1} {
 		before := s.Counts().Calls
-		if got := waiting(t, in); len(got) != want || got[want-1] != "pat" {
+		if got := comments(t, in); len(got) != want || got[want-1] != "pat" {
 			t.Errorf("waiting are %q, want %d", got, want)
 		}
 		if n := s.Counts().Calls - before; n > mostAsked+10 {

@@ -1,4 +1,4 @@
-package inbox
+package bot
 
 import (
 	"context"
@@ -21,11 +21,11 @@ type seenRole struct {
 // roleFor is how long a role is remembered: a hundred comments of somebody must not cause a hundred requests.
 const roleFor = time.Minute
 
-// May says why somebody does not have the right to give a command that needs a role, as a *command.Refusal, or
+// may says why somebody does not have the right to give a command that needs a role, as a *command.Refusal, or
 // nothing. The workflow file may name who has it; else the forge is asked for the role, for the rights can be
 // withdrawn while a job works: with now, it is looked up now, unless it was not enough a moment ago. If that cannot be
 // looked up, the answer is no as well.
-func (i *Inbox) May(ctx context.Context, account github.User, need github.Role, now bool) error {
+func (i *inbox) may(ctx context.Context, account github.User, need github.Role, now bool) error {
 	who, named := account.Login, account.IsBot() && containsFold(i.from.In.Bots, account.Login)
 	switch {
 	case len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who):
@@ -62,9 +62,9 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, s) })
 }
 
-// Signs are reactions of our own to a comment. Those of others, of which a forge gives no
+// signs are reactions of our own to a comment. Those of others, of which a forge gives no
 // more than the sum, say nothing: anybody may react.
-type Signs struct {
+type signs struct {
 	Eyes     bool // the gate has found that its author has the right
 	Confused bool // it was refused
 	Settled  bool // it was carried out, or the run ended without that
@@ -73,12 +73,12 @@ type Signs struct {
 	Known bool
 }
 
-// MayBeSigned reports whether the gate has accepted a comment, as far as is known.
-func (s Signs) MayBeSigned() bool { return s.Eyes || !s.Known }
+// mayBeSigned reports whether the gate has accepted a comment, as far as is known.
+func (s signs) mayBeSigned() bool { return s.Eyes || !s.Known }
 
 // seen are signs, and the sums from which it is known that there are no others.
 type seen struct {
-	Signs
+	signs
 	sums github.Reactions
 }
 
@@ -86,16 +86,16 @@ type seen struct {
 const mostAsked = 100
 
 // signsOn gives what is known of the signs on a comment, and whether there is no more to find out. The caller holds mu.
-func (i *Inbox) signsOn(c github.Comment) (s Signs, asked bool) {
+func (i *inbox) signsOn(c github.Comment) (s signs, asked bool) {
 	was := i.signs[c.ID]
 	if c.Reactions.None() || was.sums != c.Reactions {
-		return Signs{Known: c.Reactions.None()}, c.Reactions.None()
+		return signs{Known: c.Reactions.None()}, c.Reactions.None()
 	}
-	return was.Signs, true
+	return was.signs, true
 }
 
 // learn asks who has reacted to comments.
-func (i *Inbox) learn(ctx context.Context, list ...github.Comment) {
+func (i *inbox) learn(ctx context.Context, list ...github.Comment) {
 	for _, c := range list[:min(len(list), mostAsked)] {
 		i.mu.Lock()
 		_, asked := i.signsOn(c)
@@ -103,7 +103,7 @@ func (i *Inbox) learn(ctx context.Context, list ...github.Comment) {
 		if ctx.Err() != nil || asked {
 			continue
 		}
-		ours, whole, err := i.ThreadOf(c.ID).Reacted(ctx, c.ID)
+		ours, whole, err := i.threadOf(c.ID).Reacted(ctx, c.ID)
 		if err != nil {
 			if !github.IsKind(err, github.NotFound, github.Gone) && ctx.Err() == nil {
 				i.from.Warn(err)
@@ -111,9 +111,9 @@ func (i *Inbox) learn(ctx context.Context, list ...github.Comment) {
 			continue
 		}
 		has := func(r github.Reaction) bool { return slices.Contains(ours, r) }
-		found := Signs{Eyes: has(github.Eyes), Confused: has(github.Confused), Settled: has(github.Rocket) || has(github.ThumbsDown), Known: true}
+		found := signs{Eyes: has(github.Eyes), Confused: has(github.Confused), Settled: has(github.Rocket) || has(github.ThumbsDown), Known: true}
 		if !whole && !found.Eyes { // what makes it count may be among those that were not read
-			found = Signs{}
+			found = signs{}
 		}
 		i.mu.Lock()
 		i.signs[c.ID] = seen{found, c.Reactions}
