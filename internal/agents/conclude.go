@@ -55,7 +55,7 @@ func (s *said) notify(text string) {
 }
 
 // mostSame is how often in a row a program may use tools in the same way, longestCircle how many one after the other.
-const mostSame, longestCircle = 25, 4
+const mostSame, longestCircle = 25, 8
 
 // uses hears that the program uses a tool, and ends one that does the same for ever.
 func (s *said) uses(how string) process.Reaction {

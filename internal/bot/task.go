@@ -154,7 +154,8 @@ func PartShown(run metadata.Run, part string) (became, shown string) {
 	rec, words := run.Phase(part), prompts.Words(run.Language)
 	status, next := words.Word("statuses", string(rec.Status)), words.Shown("part left none")
 	if rec.CurrentStep != "" {
-		next = words.Shown("part left", "step", words.Word("steps", string(rec.CurrentStep)))
+		_, spent := phases.LimitReached(run) // its share, until the parts are joined
+		next = text.Join(" · ", words.Shown("part left", "step", words.Word("steps", string(rec.CurrentStep))), spent.In(words))
 	}
 	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), text.Join(" · ", status, next)
 }
