@@ -109,9 +109,20 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 			filter[f[0]] = encodingOf + f[2]
 		}
 	}
+	gone := map[string]string{} // the filters of what is gone, by what it is in commits
+	for _, c := range changes {
+		if i := slices.IndexFunc(known, func(e entry) bool { return e.Path == c.Path }); i >= 0 && c.Type == None && filter[c.Path] != "" {
+			gone[known[i].ID] = filter[c.Path]
+		}
+	}
 	for i, c := range changes {
 		name := filter[c.Path]
-		if plain := c.Type == File || c.Type == Executable; !plain || name == "" {
+		plain := c.Type == File || c.Type == Executable
+		if plain && name == "" && len(gone) > 0 && c.Was == None {
+			data, _ := r.readState(c.Path)         // one that cannot be read is refused for that
+			changes[i].Filter = gone[blobID(data)] // moved to where nothing would convert it back
+		}
+		if !plain || name == "" {
 			continue
 		}
 		p, is := r.pointerAt(c.Path)

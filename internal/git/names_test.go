@@ -261,16 +261,22 @@ func TestLFS(t *testing.T) {
 
 // What git would convert with another filter, or from another encoding, is told apart, and said beforehand.
 func TestConvertedFiles(t *testing.T) {
-	r := openRun(t, newUser(t, map[string]string{
-		".gitattributes": "*.key filter=crypt\n*.txt working-tree-encoding=UTF-16LE-BOM\n*.md working-tree-encoding=UTF-8\nplain.key -filter\n", "a.txt": "a\n",
-	}))
+	user := newUser(t, map[string]string{
+		".gitattributes": "*.key filter=crypt\n*.txt working-tree-encoding=UTF-16LE-BOM\n*.md working-tree-encoding=UTF-8\nplain.key -filter\n", "a.txt": "a\n", "old.key": "old\n",
+	})
+	write(t, filepath.Join(user, ".git/info/attributes"), "*.own filter=mine\n")
+	write(t, filepath.Join(user, "all"), "*.all filter=ours\n")
+	sh(t, user, "config", "core.attributesFile", filepath.Join(user, "all"))
+	r := openRun(t, user)
 	if got := strings.Join(r.Lacks(), "\n"); !strings.Contains(got, "crypt, working-tree-encoding=UTF-16LE-BOM") || strings.HasSuffix(got, "UTF-8") {
 		t.Errorf("what is said of it: %q", got)
 	}
-	want := map[string]string{"a.txt": "working-tree-encoding=UTF-16LE-BOM", "new.key": "crypt", "new.md": "", "plain.key": "", "plain": ""}
+	want := map[string]string{"a.txt": "working-tree-encoding=UTF-16LE-BOM", "new.key": "crypt", "new.md": "", "plain.key": "", "plain": "", "new.own": "mine", "new.all": "ours"}
 	for name := range want {
 		write(t, filepath.Join(r.Tree(), name), "changed")
 	}
+	must(t, os.Rename(filepath.Join(r.Tree(), "old.key"), filepath.Join(r.Tree(), "moved")))
+	want["old.key"], want["moved"] = "", "crypt"
 	changes := changesOf(t, r)
 	got := map[string]string{}
 	for _, c := range changes {
