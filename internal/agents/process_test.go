@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -339,4 +340,17 @@ func BenchmarkFlood(bm *testing.B) {
 		bm.ReportMetric(float64(grew)/(1<<20), "MB-memory")
 	}
 	bm.SetBytes(5000 << 20)
+}
+
+// A newer Claude Code tells what the whole session has cost, an older one what the call has.
+func TestCostOfASession(t *testing.T) {
+	for before, want := range map[float64]float64{0: 0.01, 0.0099: 0.0001, 0.5: 0.01} {
+		b := newBench(t)
+		b.write(filepath.Join(b.dir, "stream"), goodResult+"\n")
+		b.install("claude", "play", filepath.Join(b.dir, "stream"), "0")
+		b.task.SpentUSD = before
+		if r, fault := b.run("claude"); fault != nil || math.Abs(r.Usage.USD-want) > 1e-9 {
+			t.Errorf("after $%v: %+v, %v", before, r.Usage, fault)
+		}
+	}
 }
