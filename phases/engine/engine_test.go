@@ -301,7 +301,7 @@ func TestEvidence(t *testing.T) {
 		why  string
 	}{
 		"nothing written":  {func(Task) error { return nil }, metadata.NoProgress, "was not written"},
-		"an empty file":    {write(".reprise/issue-7/00_plan/plan.md", " \n"), metadata.NoProgress, "is empty"},
+		"an empty file":    {write(".reprise/issue-7/00_plan/plan.md", "\ufeff \u200b\n"), metadata.NoProgress, "is empty"},
 		"another file":     {write(".reprise/issue-7/00_plan/notes.md", "x"), metadata.NoProgress, "was not written"},
 		"a link":           {func(t Task) error { return os.Symlink("/etc/passwd", t.Artifact) }, metadata.ChangeRefused, "was not written"},
 		"a folder instead": {func(t Task) error { return os.Mkdir(t.Artifact, 0o755) }, metadata.NoProgress, "not a regular file"},

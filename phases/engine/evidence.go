@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -36,7 +38,8 @@ func (e *Engine) artifact(ctx context.Context, read func(context.Context, string
 	case err != nil:
 		return "", 0, metadata.Because("not_readable", "file", name, "error", err)
 	}
-	return phases.DigestOf(data), len(strings.TrimSpace(string(data))), ""
+	shown := strings.TrimFunc(string(data), func(r rune) bool { return unicode.IsSpace(r) || text.Invisible(r) })
+	return phases.DigestOf(data), len(shown), ""
 }
 
 // unwritten says why there is no file where one was to be written.
