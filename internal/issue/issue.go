@@ -230,22 +230,21 @@ func ParseKept(data []byte) string {
 	return strings.TrimSpace(body)
 }
 
+// frontMatterBlock is a block of YAML at the top of a file.
+var frontMatterBlock = text.Pattern(`(?s)\A---[ \t]*\n(|.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\z)`)
+
 func cutFrontMatter(text string) (front frontMatter, _ string, err error) {
 	text = strings.TrimPrefix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\ufeff")
-	rest, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
-		return front, text, nil
+	found := frontMatterBlock().FindStringSubmatch(text)
+	if found == nil {
+		return front, text, nil // at most a rule at the top
 	}
-	block, body, ok := strings.Cut(rest, "\n---\n")
-	if !ok {
-		return front, text, nil // a rule at the top, not front matter
-	}
-	dec := yaml.NewDecoder(strings.NewReader("\n" + block)) // whose first line is the second
+	dec := yaml.NewDecoder(strings.NewReader("\n" + found[1])) // whose first line is the second
 	dec.KnownFields(true)
 	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
 		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url, priority, depends_on)", yamlMistake(err))
 	}
-	return front, body, nil
+	return front, text[len(found[0]):], nil
 }
 
 // yamlMistake gives an error of the YAML library without its Go types.
