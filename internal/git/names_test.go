@@ -1,6 +1,7 @@
 package git
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -341,7 +342,7 @@ func TestMerged(t *testing.T) {
 	}
 	write(t, user+"/a.txt", "changed since\n")
 	if commit(); merged() {
-		t.Error("a file is another by now")
+		t.Error("a file is another by now, and no one commit has all of it")
 	}
 	sh(t, user, "merge", "-qX", "ours", "-m", "merge", "work")
 	if !merged() {
@@ -350,5 +351,52 @@ func TestMerged(t *testing.T) {
 	sh(t, user, "branch", "-D", "work")
 	if merged() {
 		t.Error("there is no such branch")
+	}
+}
+
+// What a squash or a rebase has brought is merged, also where others have changed the same files before or since; what
+// only looks like it is not.
+func TestMergedOtherwise(t *testing.T) {
+	t.Parallel()
+	lines := func(changed ...string) string { return strings.Join(slices.Concat(changed, []string{""}), "\n") }
+	for name, tt := range map[string]struct {
+		how  func(user string)
+		want bool
+	}{
+		"squash": {func(user string) {
+			sh(t, user, "merge", "-q", "--squash", "work")
+			sh(t, user, "commit", "-qm", "work")
+		}, true},
+		"rebase":     {func(user string) { sh(t, user, "cherry-pick", "main..work") }, true},
+		"half of it": {func(user string) { sh(t, user, "cherry-pick", "work~") }, false},
+		"another logo": {func(user string) {
+			write(t, user+"/logo", "\x00other")
+			write(t, user+"/a.txt", lines("0", "1", "two", "3", "four", "5"))
+			sh(t, user, "commit", "-qam", "other")
+		}, false},
+		"nothing": {func(string) {}, false},
+	} {
+		user := newUser(t, map[string]string{"a.txt": lines("1", "2", "3", "4", "5"), "logo": "\x00"})
+		sh(t, user, "branch", "-M", "main")
+		sh(t, user, "checkout", "-qb", "work")
+		for i, text := range []string{lines("1", "two", "3", "4", "5"), lines("1", "two", "3", "four", "5")} {
+			write(t, user+"/a.txt", text)
+			write(t, user+"/logo", fmt.Sprintf("\x00%d", i))
+			write(t, user+"/.reprise/issue-7/plan.md", text)
+			sh(t, user, "add", "-A")
+			sh(t, user, "commit", "-qm", "work")
+		}
+		sh(t, user, "checkout", "-q", "main")
+		write(t, user+"/a.txt", lines("0", "1", "2", "3", "4", "5"))
+		sh(t, user, "commit", "-qam", "before")
+		tt.how(user)
+		write(t, user+"/a.txt", "all is new\n")
+		sh(t, user, "commit", "-qam", "since")
+		tip := strings.TrimSpace(sh(t, user, "rev-parse", "work"))
+		src, err := Find(t.Context(), user)
+		must(t, err)
+		if got := src.Merged(t.Context(), "work"); got != tt.want || src.Merged(t.Context(), tip) != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -88,8 +88,9 @@ func (s *Source) Contains(ctx context.Context, commit, older string) (bool, erro
 	return s.offline().contains(ctx, commit, older)
 }
 
-// Merged reports whether what is checked out has all commits of another branch or, as after a squash, each file that they
-// changed as it is there. Files of reprise do not count.
+// Merged reports whether what is checked out has all commits of another branch, each file that they changed as it is
+// there, or commits that made the same changes, as a squash or a rebase does. Files of reprise do not count. A branch is
+// named as in ReadFile; of a commit that changed no other file there is nothing to merge.
 func (s *Source) Merged(ctx context.Context, branch string) bool {
 	git := s.offline()
 	tip, err := s.resolve(ctx, branch)
@@ -103,9 +104,40 @@ func (s *Source) Merged(ctx context.Context, branch string) bool {
 	own, err1 := git.differ(ctx, base, tip)
 	lacks, err2 := git.differ(ctx, s.Head, tip)
 	own = slices.DeleteFunc(own, func(o op) bool { return strings.HasPrefix(o.path, ".reprise/") })
-	return err1 == nil && err2 == nil && len(own) > 0 && !slices.ContainsFunc(own, func(o op) bool {
+	if err1 != nil || err2 != nil || len(own) == 0 {
+		return err1 == nil && err2 == nil && isHash(branch)
+	}
+	if !slices.ContainsFunc(own, func(o op) bool {
 		return slices.ContainsFunc(lacks, func(l op) bool { return l.path == o.path })
-	})
+	}) {
+		return true
+	}
+	paths := []string{"--"}
+	for _, o := range own {
+		paths = append(paths, ":(top,literal)"+o.path)
+	}
+	log := []string{"log", "--no-merges", "--no-show-signature", "--format=commit %H"}
+	there := git.changes(ctx, paths, append(log, base+".."+s.Head)...)
+	all := func(made []string) bool {
+		return len(made) > 0 && !slices.ContainsFunc(made, func(id string) bool { return !slices.Contains(there, id) })
+	}
+	return all(git.changes(ctx, paths, "diff", base, tip)) || all(git.changes(ctx, paths, append(log, base+".."+tip)...))
+}
+
+// changes names what commits changed at some paths, wherever in a file that is; nil where git cannot say.
+func (r reader) changes(ctx context.Context, paths []string, command ...string) (ids []string) {
+	out, err := r(ctx, call{Limit: mostPatch, Args: slices.Concat(command, diffArgs()[1:], []string{"--patch", "--unified=0", "--no-renames"}, paths)})
+	if err == nil {
+		out, err = r(ctx, call{Args: []string{"patch-id", "--stable"}, Stdin: string(out)})
+	}
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(out)) {
+		id, _, _ := strings.Cut(line, " ")
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
