@@ -39,7 +39,7 @@ matter, waits until those are closed or merged.`,
 				named, given = args[:at], args[at:]
 			}
 			run := runCommand(env)
-			if w.Args = given; run.ParseFlags(given) != nil {
+			if w.Args = given; run.ParseFlags(given) != nil || run.Flags().NArg() > 0 {
 				return exit.Usagef("after -- are flags of reprise run, and not: %s", strings.Join(given, " "))
 			}
 			for _, name := range []string{"all", "dry-run", "issue", "issue-file", "repo"} {

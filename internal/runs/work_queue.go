@@ -26,7 +26,7 @@ func oddly(id, label string) string {
 	return fmt.Sprintf("issue %s: the label %q is no priority, such as P1 or \"priority: high\": it comes last", id, label)
 }
 
-// FolderQueue has the issue files of a folder: those that end in .md, .markdown or .txt.
+// FolderQueue has the issue files of a folder: those that end in .md, .markdown or .txt and are not hidden.
 func FolderQueue(env environ.Env, dir string) queue {
 	return func(context.Context) (items []*item, notes []string, err error) {
 		entries, err := os.ReadDir(dir)
@@ -35,7 +35,7 @@ func FolderQueue(env environ.Env, dir string) queue {
 		}
 		files := map[string]string{} // by id
 		for _, e := range entries {
-			if e.IsDir() || !slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(e.Name())) {
+			if e.IsDir() || strings.HasPrefix(e.Name(), ".") || !slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(e.Name())) {
 				continue
 			}
 			name := filepath.Join(dir, e.Name())
