@@ -48,14 +48,14 @@ func WriteIndex(w io.Writer, x Index) error {
 
 // sumsOf gives what all runs came to.
 func sumsOf(w words, t view.Tally) []fact {
-	facts := []fact{{w.Say("cost"), text.USD(t.USD), ""}}
+	facts := []fact{{w.Say("cost"), t.CostIn(w.Language), ""}}
 	if ended := t.Completed.Runs + t.Statuses[string(metadata.Failed)] + t.Statuses[string(metadata.Cancelled)]; ended > 0 {
 		percent := fmt.Sprintf("%.0f", 100*float64(t.Completed.Runs)/float64(ended))
 		facts = append(facts, fact{w.Shown("index success"), w.Shown("index success of", "n", t.Completed.Runs, "m", ended, "percent", percent), ""})
 	}
 	if t.Completed.Runs > 0 {
 		took := time.Duration(t.Completed.Seconds * float64(time.Second))
-		facts = append(facts, fact{w.Shown("index per run"), text.USD(t.Completed.USD), ""}, fact{w.Shown("index time"), text.Duration(took), ""})
+		facts = append(facts, fact{w.Shown("index per run"), t.Completed.CostShort(), ""}, fact{w.Shown("index time"), text.Duration(took), ""})
 	}
 	return facts
 }

@@ -75,7 +75,7 @@ func (w words) funcs() template.FuncMap {
 		"head":  func(run metadata.Run) string { return text.IssueHead(run.IssueNumber, line(run.IssueTitle, 120)) },
 		"where": w.where, "facts": w.facts, "next": w.next, "wayBack": w.wayBack, "people": w.people, "reviewed": w.reviewed, "checked": w.checked,
 		"place": view.Place, "checkLine": func(c metadata.CheckResult) string { return view.CheckLine(w.Catalogue, c) },
-		"spent": func() string { return view.Spent(w.Run) }, "budgetUsed": w.budgetUsed, "cacheHits": w.cacheHits, "byPhase": w.byPhase, "byModel": w.byModel,
+		"spent": func() string { return view.Spent(w.Run) }, "costOf": view.DollarsOf, "budgetUsed": w.budgetUsed, "cacheHits": w.cacheHits, "byPhase": w.byPhase, "byModel": w.byModel,
 		"round": w.round, "figures": w.figures, "why": w.why, "allowing": view.Allowing, "atHand": phases.AtHand,
 	}
 }

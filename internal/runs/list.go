@@ -44,12 +44,12 @@ type Run struct {
 	Pipeline  string          `json:"pipeline"`
 	Branch    string          `json:"branch"`
 	Where     []string        `json:"where"` // Here, Origin or both; none if the branch is gone
-	USD       float64         `json:"cost_usd"`
-	Rollbacks int             `json:"rollbacks"`
-	Created   time.Time       `json:"created_at,omitzero"`
-	Updated   time.Time       `json:"updated_at,omitzero"`
-	Waits     string          `json:"waits,omitempty"` // what it waits for, in English
-	Next      []string        `json:"next,omitempty"`  // commands for one that has stopped, the likeliest first
+	view.Dollars
+	Rollbacks int       `json:"rollbacks"`
+	Created   time.Time `json:"created_at,omitzero"`
+	Updated   time.Time `json:"updated_at,omitzero"`
+	Waits     string    `json:"waits,omitempty"` // what it waits for, in English
+	Next      []string  `json:"next,omitempty"`  // commands for one that has stopped, the likeliest first
 
 	Record metadata.Run `json:"-"`
 }
@@ -130,7 +130,7 @@ func later(a, b metadata.Run) bool {
 func listed(run metadata.Run, where []string) Run {
 	r := Run{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Status: run.Status, Phase: phases.AtHand(run), Phases: len(run.Phases),
-		Pipeline: run.Pipeline.Name, Branch: run.BranchName, Where: where, USD: metadata.Rounded(run.Cost.USD), Rollbacks: len(run.RollbackHistory),
+		Pipeline: run.Pipeline.Name, Branch: run.BranchName, Where: where, Dollars: view.DollarsOf(run), Rollbacks: len(run.RollbackHistory),
 		Created: run.CreatedAt, Updated: run.UpdatedAt, Record: run,
 	}
 	if run.Stop != nil {
@@ -179,10 +179,10 @@ func ShowStats(env environ.Env, t view.Tally) {
 	for _, s := range slices.Sorted(maps.Keys(t.Statuses)) {
 		statuses = text.Join(", ", statuses, fmt.Sprintf("%d %s", t.Statuses[s], text.Words(s)))
 	}
-	say("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, text.USD(t.USD))
+	say("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, t.CostIn("en"))
 	if c := t.Completed; c.Runs > 0 {
 		say("A completed run cost %s, took %s and made %.0f calls (medians of %d); in %d of them no person took anything back",
-			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
+			c.CostShort(), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
 	}
 	wide := func(cell string) string { return text.If(!narrow, cell) } // a column without words is left out
 	most := 0
@@ -192,7 +192,7 @@ func ShowStats(env environ.Env, t view.Tally) {
 	statsTable(out, "Phases", "lrrrrrrrr", []string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, t.Phases, func(p view.Phase) []string {
 		return []string{
 			text.Cut(text.Flat(p.Name), most), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
-			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
+			fmt.Sprint(p.ByPeople + p.ByItself), p.CostShort(), wide(text.Duration(seconds(p.Seconds))),
 		}
 	})
 	var fail, never []view.Gate
@@ -213,7 +213,7 @@ func ShowStats(env environ.Env, t view.Tally) {
 		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
 	})
 	statsTable(out, "Models", "lrrr", []string{"model", "calls", "tokens", "cost"}, t.Models, func(m view.Model) []string {
-		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), text.USD(m.USD)}
+		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), m.CostShort()}
 	})
 	statsTable(out, "What people found that a review had passed", "llll", []string{"issue", "phase", "reviewer", "what"}, t.Missed, func(m view.Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}

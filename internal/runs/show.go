@@ -47,7 +47,7 @@ func showRuns(to io.Writer, o terminal.Options, now time.Time, all []Run) {
 		if r.Branch == "" { // there is no run yet
 			moved, where = "", ""
 		}
-		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(text.Join(" ", r.Phase, wide(r.Step))), text.USD(r.USD), wide(moved), text.If(!narrow, where), text.Flat(r.Title))
+		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(text.Join(" ", r.Phase, wide(r.Step))), r.CostShort(), wide(moved), text.If(!narrow, where), text.Flat(r.Title))
 	}
 	out.Fitted(&t, func(i int, line string) string {
 		if i == 0 {

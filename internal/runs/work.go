@@ -48,13 +48,13 @@ type Worker struct {
 	others  *workspace.OtherRuns
 	working map[string]*exec.Cmd
 	ended   chan ending
-	gone    float64   // what issues have cost that are in the queue no more
-	broken  int       // runs that broke off in a row, for what others would, too
-	pause   time.Time // nothing is begun before
-	listed  time.Time // when the queue was read last
-	over    bool      // all runs were told to stop
-	looked  bool      // the records were read
-	stale   bool      // they have to be read again
+	gone    view.Dollars // what issues have cost that are in the queue no more
+	broken  int          // runs that broke off in a row, for what others would, too
+	pause   time.Time    // nothing is begun before
+	listed  time.Time    // when the queue was read last
+	over    bool         // all runs were told to stop
+	looked  bool         // the records were read
+	stale   bool         // they have to be read again
 	canvas  *terminal.Canvas
 	said    map[string]bool
 }
@@ -103,6 +103,9 @@ func (w *Worker) Work(ctx context.Context) (err error) {
 		case err != nil:
 			w.say(err.Error())
 		}
+		if w.USD > 0 && w.cost().Unpriced > 0 {
+			w.say(fmt.Sprintf("calls of unknown cost do not count towards --usd %g: say with call_usd of the agent what such a call costs", w.USD))
+		}
 		w.fill()
 		w.show()
 		if len(w.working) == 0 && !w.Watch && !slices.ContainsFunc(w.items, (*item).pending) {
@@ -123,7 +126,7 @@ func (w *Worker) why(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case w.USD > 0 && w.cost() >= w.USD:
+	case w.USD > 0 && w.cost().USD >= w.USD:
 		return errSpent
 	case !w.Until.IsZero() && !w.Env.Now().Before(w.Until):
 		return errUntil
@@ -134,12 +137,12 @@ func (w *Worker) why(ctx context.Context) error {
 }
 
 // cost is what all runs have cost since they were seen first.
-func (w *Worker) cost() float64 {
-	usd := w.gone
+func (w *Worker) cost() view.Dollars {
+	all := w.gone
 	for _, it := range w.items {
-		usd += it.spent()
+		all = all.Plus(it.spent())
 	}
-	return usd
+	return all
 }
 
 // refresh reads queue and records again, where that is due.
@@ -190,7 +193,7 @@ func (w *Worker) take(found []*item) {
 		it.wrong = "it is in the queue no more"
 		c := w.working[it.Issue]
 		if c == nil {
-			w.gone += it.spent()
+			w.gone = w.gone.Plus(it.spent())
 			it.Waits, it.Next = it.wrong, nil
 			w.line(it)
 			continue
@@ -225,17 +228,19 @@ func (w *Worker) look(ctx context.Context) (err error) {
 		}
 		for _, id := range some {
 			f := facts{}
-			f.run, f.where, f.err = newest(slices.DeleteFunc(slices.Clone(all), func(r workspace.RefRun) bool { return r.ID != id }))
+			mine := slices.DeleteFunc(slices.Clone(all), func(r workspace.RefRun) bool { return r.ID != id })
+			f.run, f.where, f.err = newest(mine)
 			if it := of[id]; it != nil && w.working[id] == nil {
 				w.stands(it, f)
 			}
 			f.run = metadata.Run{IssueNumber: f.run.IssueNumber, Status: f.run.Status, BranchName: f.run.BranchName}
+			f.place(mine, w.others.Source)
 			w.there[id] = f
 		}
 	}
 	for _, it := range w.items {
 		if w.working[it.Issue] == nil && it.Status == queued {
-			it.hold(it.lacks(w.there, w.items, func(branch string) bool { return w.src.Merged(ctx, branch) }))
+			it.hold(it.lacks(w.there, of, func(tip string) bool { return w.src.Merged(ctx, tip) }))
 		}
 	}
 	w.looked = true
@@ -314,7 +319,7 @@ func (w *Worker) settle(e ending) {
 		w.broke(it, text.Join(": ", "its process was ended", fmt.Sprint(e.err), text.JoinLines(e.stderr)), true)
 		return
 	}
-	it.USD, it.Phase, it.Step, it.Waits, it.Next = max(it.USD, so.Totals.USD), so.Phase, "", text.JoinLines(so.Error), so.Next
+	it.USD, it.Unpriced, it.Phase, it.Step, it.Waits, it.Next = max(it.USD, so.Totals.USD), max(it.Unpriced, so.Totals.Unpriced), so.Phase, "", text.JoinLines(so.Error), so.Next
 	if o := outcomeOf(so); o.broke {
 		own := workspace.Saved(w.Env, w.src, it.Issue)
 		w.broken += text.Count(o.forAll)
@@ -330,7 +335,7 @@ func (w *Worker) settle(e ending) {
 	}
 	it.Branch, it.Where, it.Updated = so.Branch, []string{here}, so.End
 	it.late, it.tries, w.broken = false, 0, 0
-	w.stale = w.stale || it.Status != metadata.Completed // else nothing waits for it that a person need not merge first
+	w.stale = true // others may wait for it
 }
 
 // broke notes why a try broke off. Somebody else may have the issue by now.
@@ -370,12 +375,16 @@ func (w *Worker) end(why error) error {
 		said = text.Join(", ", said, fmt.Sprintf("%d %s", n[s], s))
 	}
 	if w.JSON {
-		terminal.LogJSON(w.Env.Stdout, map[string]any{"ended": true, "runs": n, "cost_usd": metadata.Rounded(w.cost()), "why": text.If(why != nil, fmt.Sprint(why))})
+		so := map[string]any{"ended": true, "runs": n, "cost_usd": w.cost().USD, "why": text.If(why != nil, fmt.Sprint(why))}
+		if n := w.cost().Unpriced; n > 0 {
+			so["unpriced_calls"] = n
+		}
+		terminal.LogJSON(w.Env.Stdout, so)
 	} else {
 		if w.canvas == nil {
 			w.table(w.Env.Stdout)
 		}
-		terminal.Tell(w.Env.Stdout, fmt.Sprintf("%s (%s)%s", cmp.Or(said, "There was nothing to do"), text.USD(w.cost()), text.If(why != nil, fmt.Sprintf(": %v", why))))
+		terminal.Tell(w.Env.Stdout, fmt.Sprintf("%s (%s)%s", cmp.Or(said, "There was nothing to do"), w.cost().CostIn("en"), text.If(why != nil, fmt.Sprintf(": %v", why))))
 	}
 	switch {
 	case errors.Is(why, errSpent):

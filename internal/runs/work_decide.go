@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -28,13 +31,13 @@ type item struct {
 	wrong    string   // why it cannot be taken; "": it can
 
 	seen    bool
-	before  float64   // its cost when it was seen first
-	late    bool      // it was begun here, and another machine was faster
-	tries   int       // that broke off in a row
-	trouble string    // why the last did
-	given   bool      // up: it is not tried again
-	again   time.Time // when one that has failed is tried again; zero: nobody knows
-	shown   string    // what was printed of it last
+	before  view.Dollars // its cost when it was seen first, less than nothing
+	late    bool         // it was begun here, and another machine was faster
+	tries   int          // that broke off in a row
+	trouble string       // why the last did
+	given   bool         // up: it is not tried again
+	again   time.Time    // when one that has failed is tried again; zero: nobody knows
+	shown   string       // what was printed of it last
 }
 
 const (
@@ -43,7 +46,7 @@ const (
 	mostTries  = 5 // of one run that breaks off, unless the worker watches
 )
 
-func (it *item) spent() float64 { return it.USD - it.before }
+func (it *item) spent() view.Dollars { return it.Plus(it.before) }
 
 // pending reports whether a run goes on without anybody doing something.
 func (it *item) pending() bool {
@@ -57,6 +60,21 @@ type facts struct {
 	err   error           // why the record cannot be read
 	pid   int             // of a process here that works on it; 0: none
 	other *metadata.Lease // of another machine; nil: none, or nobody else is asked
+	tips  []string        // with its work: the branch or, if that is gone, the commits of the record that is kept
+	merge string          // the command that helps where that is not merged
+}
+
+// place says where the work of a run is, by its refs; those of here are this repository's own.
+func (f *facts) place(refs []workspace.RefRun, here *git.Source) {
+	branch := text.Flat(f.run.BranchName)
+	if len(f.where) > 0 {
+		f.tips, f.merge = []string{f.run.BranchName}, fmt.Sprintf("reprise finish --issue %s --squash && git merge %s", text.Flat(f.run.IssueNumber), branch)
+		return
+	}
+	for _, r := range refs {
+		f.tips = append(f.tips, r.Ref.Commit)
+		f.merge = cmp.Or(f.merge, text.If(r.Source == here, fmt.Sprintf("git branch %s %.12s", branch, r.Ref.Commit)), fmt.Sprintf("git fetch origin +%s:%[1]s", r.Ref.Name))
+	}
 }
 
 // begun reports whether a run of the issue is there. What is kept of one that was not completed is of an earlier one.
@@ -74,7 +92,7 @@ func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 		it.Record = metadata.Run{} // there may be thousands
 	}
 	if !it.seen {
-		it.seen, it.before = true, it.USD
+		it.before.USD, it.before.Unpriced, it.seen = -it.USD, -it.Unpriced, true
 	}
 	switch {
 	case it.wrong != "":
@@ -114,29 +132,58 @@ func RoomAt(run metadata.Run) (at time.Time, comes bool) {
 	return last.EndedAt.Add(max(time.Duration(last.RetryAfter)*time.Second, time.Minute)), true
 }
 
-// lacks says which of the work that an issue depends on is not there yet, by where the runs and the queue are.
-func (it *item) lacks(there map[string]facts, items []*item, merged func(branch string) bool) []string {
+// circle gives the issues by which one depends on another; nil: it does not, or what is between them is completed.
+func circle(from, to string, items map[string]*item, seen map[string]bool) []string {
+	if items[from] == nil || seen[from] || items[from].Status == metadata.Completed {
+		return nil
+	}
+	seen[from] = true
+	for _, id := range items[from].after {
+		if id == to {
+			return []string{id}
+		}
+		if way := circle(id, to, items, seen); way != nil {
+			return append([]string{id}, way...)
+		}
+	}
+	return nil
+}
+
+// lacks says which of the work that an issue depends on is not there yet, by where the runs and the queue are, and the
+// commands that bring it.
+func (it *item) lacks(there map[string]facts, items map[string]*item, merged func(tip string) bool) (why string, next []string) {
+	from := it.Issue
+	for _, id := range circle(from, from, items, map[string]bool{}) {
+		why, from = text.Join(", ", why, from+text.If(why == "", " depends")+" on "+id), id
+	}
+	if why != "" {
+		return "it would wait for ever: " + why + "; take one out of depends_on", nil
+	}
 	open := slices.Clone(it.blocked)
 	for _, id := range it.after {
 		switch f := there[id]; {
-		case f.run.IssueNumber == "" && !slices.ContainsFunc(items, func(other *item) bool { return other.Issue == id }):
+		case f.run.IssueNumber == "" && items[id] == nil:
 			open = append(open, text.Flat(id)+", of which there is neither an issue nor a run")
 		case f.err != nil || f.run.Status != metadata.Completed:
 			open = append(open, id)
-		case len(f.where) > 0 && !merged(f.run.BranchName):
-			open = append(open, id+", which is completed and not merged")
+		case slices.ContainsFunc(f.tips, merged):
+		case len(f.where) > 0:
+			open, next = append(open, id+", which is completed and not merged"), append(next, f.merge)
+		default:
+			open = append(open, id+", which is completed, but its branch is gone and nothing shows that its work is in what is checked out: pull, bring the branch back, or take it out of depends_on")
+			next = append(next, f.merge)
 		}
 	}
-	return open
+	return text.If(len(open) > 0, "it depends on "+strings.Join(open, "; and on ")), next
 }
 
 // hold keeps an issue that could begin or go on from that, if work is open that it depends on, or for some time after a
 // try that broke off.
-func (it *item) hold(open []string) {
-	it.Waits, it.Next = "", nil
+func (it *item) hold(why string, next []string) {
+	it.Waits, it.Next = why, next
 	switch {
-	case len(open) > 0:
-		it.Status, it.Waits = metadata.Waiting, "it depends on "+strings.Join(open, "; and on ")
+	case why != "":
+		it.Status = metadata.Waiting
 	case it.given, it.trouble != "" && !it.again.IsZero():
 		it.Status, it.Waits = metadata.Failed, it.trouble
 	}

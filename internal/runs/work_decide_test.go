@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/view"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -30,7 +32,7 @@ func TestWhereAnIssueStands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		item  item
 		facts facts
-		open  []string
+		open  string
 		want  metadata.Status
 		waits string
 		wait  time.Duration
@@ -51,7 +53,7 @@ func TestWhereAnIssueStands(t *testing.T) {
 		"its service has room":      {facts: facts{run: limited(2*time.Hour, 3600), where: here}, want: queued},
 		"its service did not say":   {facts: facts{run: limited(50*time.Second, 0), where: here}, want: metadata.Failed, waits: "; it goes on at 22:30 UTC", wait: 10 * time.Second},
 		"it asks":                   {facts: facts{run: run(metadata.Waiting, metadata.AwaitingPerson), where: here}, want: metadata.Waiting},
-		"it depends on others":      {open: []string{"1", "2"}, want: metadata.Waiting, waits: "it depends on 1; and on 2"},
+		"it depends on others":      {open: "it depends on 1", want: metadata.Waiting, waits: "it depends on 1"},
 		"it broke off":              {item: item{trouble: "no", again: now.Add(time.Second)}, want: metadata.Failed, waits: "no"},
 		"it broke off for good":     {item: item{trouble: "no", given: true}, want: metadata.Failed, waits: "no"},
 		"it broke off, and may now": {item: item{trouble: "no"}, want: queued},
@@ -60,7 +62,7 @@ func TestWhereAnIssueStands(t *testing.T) {
 		it.Issue = "7"
 		wait := it.judge(tt.facts, now)
 		if it.Status == queued {
-			it.hold(tt.open)
+			it.hold(tt.open, nil)
 		}
 		if it.Status != tt.want || tt.waits != "" && it.Waits != tt.waits || wait != tt.wait || tt.want == queued && it.Waits != "" {
 			t.Errorf("%s: %s, %q, %v", name, it.Status, it.Waits, wait)
@@ -111,16 +113,37 @@ func TestWhenABrokenTryIsRepeated(t *testing.T) {
 
 func TestWhatAnIssueLacks(t *testing.T) {
 	done := func(branch string, where ...string) facts {
-		return facts{run: metadata.Run{IssueNumber: "1", Status: metadata.Completed, BranchName: branch}, where: where}
+		f := facts{run: metadata.Run{IssueNumber: "1", Status: metadata.Completed, BranchName: branch}, where: where}
+		f.place([]workspace.RefRun{{Ref: git.Ref{Name: "refs/reprise/records/issue-1", Commit: branch}}}, nil)
+		return f
+	}
+	afar := facts{run: metadata.Run{IssueNumber: "1", BranchName: "out"}}
+	if afar.place([]workspace.RefRun{{Source: new(git.Source), Ref: git.Ref{Name: "refs/reprise/records/issue-1"}}}, nil); afar.merge != "git fetch origin +refs/reprise/records/issue-1:refs/reprise/records/issue-1" {
+		t.Errorf("a record that only origin keeps: %s", afar.merge)
 	}
 	there := map[string]facts{
-		"merged": done("in", "here"), "open": done("out", "here"), "gone": done("out"),
+		"merged": done("in", "here"), "open": done("out", "here"), "gone": done("in"), "lost": done("out"),
 		"failed": {run: metadata.Run{IssueNumber: "1", Status: metadata.Failed}, where: []string{"here"}},
 	}
-	it := item{blocked: []string{"1 issue"}, after: []string{"merged", "open", "gone", "failed", "next", "nowhere"}}
-	got := it.lacks(there, []*item{{Run: Run{Issue: "next"}}}, func(branch string) bool { return branch == "in" })
-	want := []string{"1 issue", "open, which is completed and not merged", "failed", "next", "nowhere, of which there is neither an issue nor a run"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	it := item{blocked: []string{"1 issue"}, after: []string{"merged", "open", "gone", "lost", "failed", "next", "nowhere"}}
+	merged := func(tip string) bool { return tip == "in" }
+	got, next := it.lacks(there, map[string]*item{"next": {}}, merged)
+	want := "it depends on 1 issue; and on open, which is completed and not merged; and on lost, which is completed, but its branch is gone and nothing shows that its work is in what is checked out: " +
+		"pull, bring the branch back, or take it out of depends_on; and on failed; and on next; and on nowhere, of which there is neither an issue nor a run"
+	if got != want || !slices.Equal(next, []string{"reprise finish --issue 1 --squash && git merge out", "git branch out out"}) {
+		t.Errorf("%q, %q, want %q", got, next, want)
+	}
+	ring := map[string]*item{}
+	for id, after := range map[string][]string{"a": {"merged", "b"}, "b": {"c"}, "c": {"d", "a"}, "d": {"d"}, "merged": {"a"}} {
+		ring[id] = &item{Run: Run{Issue: id}, after: after}
+	}
+	ring["merged"].Status = metadata.Completed
+	for id, want := range map[string]string{
+		"a": "it would wait for ever: a depends on b, b on c, c on a; take one out of depends_on",
+		"d": "it would wait for ever: d depends on d; take one out of depends_on",
+	} {
+		if got, _ := ring[id].lacks(there, ring, merged); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

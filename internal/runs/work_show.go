@@ -59,7 +59,7 @@ func (w *Worker) line(it *item) {
 	case w.JSON:
 		terminal.LogJSON(w.Env.Stdout, r)
 	default:
-		terminal.Tell(w.Env.Stdout, text.Join("  ", w.Env.Now().Format("15:04:05"), text.Flat(r.Issue), string(r.Status), text.Flat(text.Join(" ", r.Phase, r.Step)), text.USD(r.USD), r.Waits))
+		terminal.Tell(w.Env.Stdout, text.Join("  ", w.Env.Now().Format("15:04:05"), text.Flat(r.Issue), string(r.Status), text.Flat(text.Join(" ", r.Phase, r.Step)), r.CostShort(), r.Waits))
 	}
 	it.shown = string(now)
 }

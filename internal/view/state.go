@@ -76,7 +76,7 @@ type Row struct {
 	Rec      metadata.Phase
 	Folder   string
 	Attempts int // calls of agents
-	USD      float64
+	Dollars
 	Tokens   int64
 	Took     time.Duration      // of agents and checks
 	Waits    metadata.Reason    // of a part that has not begun: what for
@@ -122,7 +122,7 @@ func rowsOf(c phases.Course) (rows []Row) {
 		for _, a := range c.Run.Attempts {
 			if a.Phase == rec.Name {
 				row.Attempts += text.Count(phases.IsCall(a))
-				row.USD += a.Usage.USD
+				row.Dollars = row.Plus(dollarsIn(a))
 				row.Tokens += a.Usage.InputTokens + a.Usage.OutputTokens
 				row.Took += time.Duration(a.DurationMS) * time.Millisecond
 			}
@@ -258,14 +258,42 @@ func CutOff(run metadata.Run) (names []string) {
 	return names
 }
 
-// Unpriced says, behind a sum, how many calls are not in it because nobody knows what they cost; "" if there are none.
-func Unpriced(run metadata.Run) string {
-	n := 0
-	for _, a := range run.Attempts {
-		n += text.Count(a.Usage.Unknown)
-	}
-	return text.If(n > 0, " + "+prompts.Words(run.Language).Shown("unpriced", "n", n))
+// Dollars is what calls have cost.
+type Dollars struct {
+	USD      float64 `json:"cost_usd"`
+	Unpriced int     `json:"unpriced_calls,omitempty"` // that are not in it: nobody knows what they cost
 }
+
+func dollarsIn(a metadata.Attempt) Dollars {
+	return Dollars{a.Usage.USD, text.Count(a.Usage.Unknown)}
+}
+
+// DollarsOf is what a run has cost.
+func DollarsOf(run metadata.Run) Dollars {
+	d := Dollars{USD: metadata.Rounded(run.Cost.USD)}
+	for _, a := range run.Attempts {
+		d.Unpriced += dollarsIn(a).Unpriced
+	}
+	return d
+}
+
+// Plus adds up two sums.
+func (d Dollars) Plus(o Dollars) Dollars {
+	return Dollars{metadata.Rounded(d.USD + o.USD), d.Unpriced + o.Unpriced}
+}
+
+// CostShort is a sum in a table, such as $1.50+? where calls are not in it.
+func (d Dollars) CostShort() string { return text.USD(d.USD) + text.If(d.Unpriced > 0, "+?") }
+
+// CostIn is a sum in words.
+func (d Dollars) CostIn(language string) string { return text.USD(d.USD) + d.besides(language) }
+
+func (d Dollars) besides(language string) string {
+	return text.If(d.Unpriced > 0, " + "+prompts.Words(language).Shown("unpriced", "n", d.Unpriced))
+}
+
+// Unpriced says, behind a sum, how many calls are not in it because nobody knows what they cost; "" if there are none.
+func Unpriced(run metadata.Run) string { return DollarsOf(run).besides(run.Language) }
 
 // Spent says what the run has cost, beside the limit that applies.
 func Spent(run metadata.Run) string {

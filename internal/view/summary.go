@@ -66,8 +66,9 @@ type SummaryStep struct {
 // Totals sums up a run.
 type Totals struct {
 	metadata.Cost
-	Attempts   int   `json:"attempts"` // calls of agents
-	Revises    int   `json:"revises"`  // revisions that were written
+	Unpriced   int   `json:"unpriced_calls,omitempty"` // calls that are not in the sum, as nobody knows what they cost
+	Attempts   int   `json:"attempts"`                 // calls of agents
+	Revises    int   `json:"revises"`                  // revisions that were written
 	Rollbacks  int   `json:"rollbacks"`
 	DurationMS int64 `json:"duration_ms"` // of agents and checks
 	// TookMS is how long they have been at work, where what was done at the same time
@@ -87,7 +88,7 @@ func SummaryOf(c phases.Course) Summary {
 		}[c.Run.Status], "waiting"),
 		Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
 		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
-		SummaryState: state.summary(), Code: state.Code(), Totals: Totals{Cost: c.Run.Cost, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
+		SummaryState: state.summary(), Code: state.Code(), Totals: Totals{Cost: c.Run.Cost, Unpriced: DollarsOf(c.Run).Unpriced, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
 	if c.Run.Stop != nil {
 		s.Error = c.Run.Stop.Why.In(english())
@@ -199,6 +200,7 @@ type SummaryPhase struct {
 	Round      int                    `json:"round"`          // of review, counts from 1; 0 before it begins
 	Calls      int                    `json:"calls"`          // of agents
 	USD        float64                `json:"cost_usd"`
+	Unpriced   int                    `json:"unpriced_calls,omitempty"` // that are not in it
 	DurationMS int64                  `json:"duration_ms"`
 	Verdict    string                 `json:"verdict,omitempty"`  // of the newest review
 	Findings   []metadata.Finding     `json:"findings,omitempty"` // open ones
@@ -282,7 +284,7 @@ func (s State) phases() []SummaryPhase {
 	}
 	for _, r := range s.Rows {
 		out = append(out, SummaryPhase{
-			r.Rec.Name, r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, metadata.Rounded(r.USD), r.Took.Milliseconds(), r.Rec.ReviewResult,
+			r.Rec.Name, r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, r.USD, r.Unpriced, r.Took.Milliseconds(), r.Rec.ReviewResult,
 			r.Findings, r.Gates, r.Checks, AllReverted(r.Violations), halts[r.Rec.Name], r.Waits.In(english()),
 		})
 	}

@@ -12,9 +12,9 @@ import (
 
 // Tally is what runs came to. Lists are never nil.
 type Tally struct {
-	Runs      int            `json:"runs"`
-	Statuses  map[string]int `json:"statuses"` // how many runs have each
-	USD       float64        `json:"cost_usd"`
+	Runs     int            `json:"runs"`
+	Statuses map[string]int `json:"statuses"` // how many runs have each
+	Dollars
 	Completed Sum            `json:"completed"`
 	Phases    []Phase        `json:"phases"`    // those that failed most often first
 	Gates     []Gate         `json:"gates"`     // likewise
@@ -27,7 +27,7 @@ type Tally struct {
 // Sum is what some runs cost, and how long they took from beginning to end.
 type Sum struct {
 	Runs          int     `json:"runs"`
-	USD           float64 `json:"cost_usd"`       // of one, at the median; 0 for none
+	Dollars               // of one, at the median; 0 for none. Unpriced are those of all
 	Seconds       float64 `json:"seconds"`        // likewise
 	Attempts      float64 `json:"attempts"`       // likewise; calls of agents
 	WithoutPeople int     `json:"without_people"` // of them, no person has taken back anything
@@ -35,18 +35,18 @@ type Sum struct {
 
 // Phase is what a phase came to in all runs. Parts of a phase count as the phase.
 type Phase struct {
-	Name       string  `json:"name"`
-	Runs       int     `json:"runs"`   // in which it began
-	Failed     int     `json:"failed"` // runs in which it has failed or a run has stopped at it for good
-	Reviews    int     `json:"reviews"`
-	Rejected   int     `json:"rejected"` // of these
-	Checks     int     `json:"checks"`
-	ChecksFail int     `json:"checks_failed"` // of these
-	Unusable   int     `json:"unusable"`      // calls that gave nothing that could be used
-	ByPeople   int     `json:"rollbacks_by_people"`
-	ByItself   int     `json:"rollbacks_by_itself"`
-	USD        float64 `json:"cost_usd"`
-	Seconds    float64 `json:"seconds"` // of work
+	Name       string `json:"name"`
+	Runs       int    `json:"runs"`   // in which it began
+	Failed     int    `json:"failed"` // runs in which it has failed or a run has stopped at it for good
+	Reviews    int    `json:"reviews"`
+	Rejected   int    `json:"rejected"` // of these
+	Checks     int    `json:"checks"`
+	ChecksFail int    `json:"checks_failed"` // of these
+	Unusable   int    `json:"unusable"`      // calls that gave nothing that could be used
+	ByPeople   int    `json:"rollbacks_by_people"`
+	ByItself   int    `json:"rollbacks_by_itself"`
+	Dollars
+	Seconds float64 `json:"seconds"` // of work
 }
 
 // Gate is how often reviews judged a gate, and how often the work did not pass it.
@@ -68,10 +68,10 @@ type Reviewer struct {
 
 // Model is what a model was used for. Tokens are input, cached input and output.
 type Model struct {
-	Model  string  `json:"model"`
-	Calls  int     `json:"calls"`
-	Tokens int64   `json:"tokens"`
-	USD    float64 `json:"cost_usd"`
+	Model  string `json:"model"`
+	Calls  int    `json:"calls"`
+	Tokens int64  `json:"tokens"`
+	Dollars
 }
 
 // Missed is something that a person had to find although a review had passed it.
@@ -160,7 +160,8 @@ func whole(run *metadata.Run, name string) string {
 // run counts a run.
 func (c *counts) run(run *metadata.Run) {
 	c.Statuses[string(run.Status)]++
-	c.USD = metadata.Rounded(c.USD + run.Cost.USD)
+	cost := DollarsOf(*run)
+	c.Dollars = c.Plus(cost)
 	if run.Stop != nil && run.Status != metadata.Completed {
 		c.Stops[string(run.Stop.Code)]++
 	}
@@ -199,6 +200,7 @@ func (c *counts) run(run *metadata.Run) {
 		return
 	}
 	c.Completed.Runs++
+	c.Completed.Unpriced += cost.Unpriced
 	c.Completed.WithoutPeople += text.Count(byPeople == 0)
 	c.usd = append(c.usd, run.Cost.USD)
 	c.seconds = append(c.seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
@@ -207,7 +209,7 @@ func (c *counts) run(run *metadata.Run) {
 
 // attempt counts a call of an agent, or a run of checks.
 func (c *counts) attempt(p *Phase, a *metadata.Attempt) {
-	p.USD = metadata.Rounded(p.USD + a.Usage.USD)
+	p.Dollars = p.Plus(dollarsIn(*a))
 	p.Seconds += time.Duration(a.DurationMS * int64(time.Millisecond)).Seconds()
 	switch {
 	case a.Step == metadata.Check && a.Verdict != "":
@@ -219,7 +221,7 @@ func (c *counts) attempt(p *Phase, a *metadata.Attempt) {
 		m := of(c.models, a.Model, Model{Model: a.Model})
 		m.Calls++
 		m.Tokens += a.Usage.InputTokens + a.Usage.CachedTokens + a.Usage.OutputTokens
-		m.USD = metadata.Rounded(m.USD + a.Usage.USD)
+		m.Dollars = m.Plus(dollarsIn(*a))
 	}
 }
 

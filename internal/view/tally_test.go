@@ -41,6 +41,7 @@ func TestOf(t *testing.T) {
 		},
 		Reviews: []metadata.PullReview{{At: taken.Add(1), By: "max", Phase: "design", Comments: []metadata.ReviewComment{{Finding: metadata.Finding{Problem: "off by one", File: "a.go"}}}}},
 	}
+	first.Attempts[0].Usage.Unknown = true
 	blocked := attempt(1, metadata.Execute, "")
 	blocked.Status = metadata.Blocked
 	second := metadata.Run{
@@ -51,14 +52,14 @@ func TestOf(t *testing.T) {
 	}
 	got := TallyOf([]metadata.Run{first, second})
 	want := Tally{
-		Runs: 2, Statuses: map[string]int{"completed": 1, "failed": 1}, USD: 3, Stops: map[string]int{"review_failed": 1},
-		Completed: Sum{Runs: 1, USD: 2, Seconds: 3600, Attempts: 4},
+		Runs: 2, Statuses: map[string]int{"completed": 1, "failed": 1}, Dollars: Dollars{USD: 3, Unpriced: 1}, Stops: map[string]int{"review_failed": 1},
+		Completed: Sum{Runs: 1, Dollars: Dollars{USD: 2, Unpriced: 1}, Seconds: 3600, Attempts: 4},
 		Phases: []Phase{{
-			Name: "design", Runs: 2, Failed: 1, Reviews: 3, Rejected: 2, Checks: 1, ChecksFail: 1, Unusable: 1, ByPeople: 4, ByItself: 1, USD: 1.75, Seconds: 7,
+			Name: "design", Runs: 2, Failed: 1, Reviews: 3, Rejected: 2, Checks: 1, ChecksFail: 1, Unusable: 1, ByPeople: 4, ByItself: 1, Dollars: Dollars{1.75, 1}, Seconds: 7,
 		}},
 		Gates:     []Gate{{"design", "Sound", 3, 2}, {"design", "Short", 2, 0}},
 		Reviewers: []Reviewer{{"judge", "m", 3, 2, 2}},
-		Models:    []Model{{"m", 6, 36, 1.5}},
+		Models:    []Model{{"m", 6, 36, Dollars{1.5, 1}}},
 		Missed: []Missed{
 			{Issue: "7", Phase: "design", At: taken.Add(1), By: "max", What: "off by one", File: "a.go", Attempt: 4, Agent: "judge", Model: "m"},
 			{Issue: "7", Phase: "design", At: taken, By: "ada", What: "it is no REST", Attempt: 4, Agent: "judge", Model: "m"},
