@@ -126,7 +126,14 @@ func (r *Recorded) reader(ctx context.Context, id string) (read func(string) ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	return RecordReader(ctx, there.Source, branch, id), there.Close, nil
+	far := RecordReader(ctx, there.Source, branch, id)
+	return func(name string) ([]byte, error) {
+		data, err := far(name)
+		if errors.Is(err, fs.ErrNotExist) { // what was taken off the branch may be kept here alone
+			data, err = r.Source.ReadFile(ctx, KeptRef(id), name)
+		}
+		return data, err
+	}, there.Close, nil
 }
 
 // preferLocal takes the record from the run's folder on this machine if that is newer: the user's branch is not
