@@ -169,7 +169,7 @@ func checkRollback(c Course, request Rollback) error {
 		return Refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(c)))
 	}
 	if wrote := writersOf(c.Run, request.To); request.Attempt != 0 && !slices.Contains(wrote, request.Attempt) {
-		return Refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", fmt.Sprint(wrote)))
+		return Refuse(metadata.Because("no_such_attempt", "phase", request.To, "n", request.Attempt, "known", strings.Trim(strings.ReplaceAll(fmt.Sprint(wrote), " ", ", "), "[]")))
 	}
 	if request.Step == metadata.Review && c.Plan.Phase(request.To).NoReview {
 		return Refuse(metadata.Because("rollback_no_review", "phase", request.To))

@@ -149,12 +149,8 @@ func (b *bot) mayAskHere(ctx context.Context) error {
 		return err
 	}
 	b.react(ctx, github.Confused)
-	if b.Trigger.Label != "" && !b.In.Dry {
-		b.takeLabel(ctx)
-		marker, no := page.MarkerOf("label", b.id()), end.Denial
-		no.Why = metadata.Because("label_refused", "why", no.Why, "label", b.Trigger.Label)
-		_, posted := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), no), time.Time{})
-		b.voice.warnOf(posted)
+	if b.Trigger.Label != "" {
+		b.refuseWhatAsked(ctx, end.Denial)
 	}
 	return err
 }

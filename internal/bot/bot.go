@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
 
@@ -46,12 +47,13 @@ type bot struct {
 
 	w       *workspace.Workspace // nil: no run is open
 	engine  *engine.Engine
-	holding bool         // this process has taken the run
-	orphan  bool         // who had the run is gone, and may have left something undone
-	before  metadata.Run // the run that the issue had, if its branch is gone; else the zero value
-	acted   bool         // this process did more with the run than refuse commands
-	obeyed  int          // commands that this process took
-	due     *PartsDue    // parts that other jobs are to do; nil: there are none
+	holding bool             // this process has taken the run
+	shut    *command.Refusal // why nothing but to cancel the run may be done on the issue; nil: all may
+	orphan  bool             // who had the run is gone, and may have left something undone
+	before  metadata.Run     // the run that the issue had, if its branch is gone; else the zero value
+	acted   bool             // this process did more with the run than refuse commands
+	obeyed  int              // commands that this process took
+	due     *PartsDue        // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI  bool
 	unpushed *metadata.Run // the record of a step that could not be pushed
@@ -320,13 +322,19 @@ func (b *bot) refuseAll(ctx context.Context, code metadata.Code, why metadata.Re
 	return end
 }
 
-// refuseWhatAsked answers the comment or review that this job is for.
+// refuseWhatAsked answers the comment or review that this job is for, or takes off the label and says that once.
 func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 	switch {
 	case b.Trigger.Comment != nil:
 		b.voice.refuse(ctx, &message{comment: b.Trigger.Comment.ID, denial: d})
 	case b.Trigger.Review != nil:
 		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.Trigger.Review.ID), b.voice.language(), d))
+	case b.Trigger.Label != "" && !b.In.Dry: // as long as it is there, nobody can add it
+		b.takeLabel(ctx)
+		marker := page.MarkerOf("label", b.id())
+		d.Why = metadata.Because("label_refused", "why", d.Why, "label", b.Trigger.Label)
+		_, err := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), d), time.Time{})
+		b.voice.warnOf(err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -198,6 +199,9 @@ func (i *inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64
 	out := map[int64]bool{}
 	for _, c := range list {
 		to := command.AnswersTo(c.Body)
+		if id := page.AnswersToReview(c.Body); id > 0 {
+			to = append(to, -id) // they are counted apart
+		}
 		if len(to) == 0 {
 			continue
 		}

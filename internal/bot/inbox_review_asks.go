@@ -169,7 +169,8 @@ func (i *inbox) pendingReviews(run metadata.Run) (out []waiting) {
 	}
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, Association: r.Association, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
-		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) {
+		mine := i.from.Trigger.Review
+		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) || i.answered[-r.ID] && (mine == nil || mine.ID != r.ID) {
 			continue
 		}
 		asked := i.hear(fmt.Sprintln("review", r.ID, r.State, len(r.Comments), r.Body), func() command.Parsed { // the list of what is said on lines may lag behind

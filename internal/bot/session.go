@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -26,8 +27,11 @@ func (b *bot) session(ctx context.Context) error {
 	b.delivery = b.newDelivery()
 	b.statuses = &statuses{delivery: b.delivery}
 	code, why := b.closed(ctx)
-	if code != "" && b.Trigger.Requested.Command.Name != "cancel" {
+	if code != "" && b.Trigger.Requested.Command.Name != "cancel" && b.In.Command != setup.JoinOnly { // which ends what is under way
 		return b.refuseAll(ctx, code, why)
+	}
+	if code != "" {
+		b.shut = command.Refuse(code, why)
 	}
 	if b.In.Dry {
 		return b.endBy(ctx, b.rehearse(ctx))
@@ -107,7 +111,12 @@ func (b *bot) begin(ctx context.Context) error {
 
 // runToStop runs the engine until it stops, does what follows from that, and says how the job ends.
 func (b *bot) runToStop(ctx context.Context, shut bool) error {
-	if !shut {
+	if shut && b.w.Run.Status == metadata.Running {
+		if err := b.lookAtIssue(ctx); err != nil {
+			return err
+		}
+		b.obeyed, b.acted = b.obeyed+1, true
+	} else if !shut {
 		if err := b.takeOver(ctx); err != nil {
 			return err // two may have been started
 		}
@@ -120,6 +129,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) error {
 			if !b.delivery.owes(phases.On(b.w.Plan, b.w.Run)) {
 				return b.ignore(metadata.StaleEvent, metadata.Because("taken_elsewhere"))
 			}
+			b.acted = true // people are told of it
 			end := b.finish(ctx)
 			if end.err == nil {
 				end = &jobEnd{decision: replied}
@@ -174,9 +184,14 @@ func (b *bot) work(ctx context.Context) error {
 // carryOn runs the engine, once everything is there that it needs.
 func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	run, err := b.engine.Renew(ctx, run)
-	if err != nil {
-		return run, err
+	if err == nil {
+		b.keep(run)
+		err = b.lookAtIssue(ctx)
 	}
+	if err != nil || b.w.Run.Status != metadata.Running {
+		return b.w.Run, err
+	}
+	run = b.w.Run
 	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.base(b.w), run)
 	if no, is := errors.AsType[*command.Refusal](err); is { // it is stopped by what is outside of it
 		next := phases.Halt(run, no.Code, no.Why(), b.Env.Now())

@@ -86,6 +86,8 @@ func (b *bot) take(ctx context.Context, c waiting) error {
 		return later{no}
 	case edited:
 		no = command.Refuse(metadata.PermissionDenied, metadata.Because("comment_edited"))
+	case !denied && b.shut != nil && o.Name != "cancel": // its own job has said so
+		no = b.shut
 	}
 	if no != nil {
 		d := command.Denial{Code: no.Code, By: o.By, What: text.FirstLine(c.Comment.Body), Why: no.Why(), Kept: no.Code == metadata.PermissionDenied && !edited}

@@ -63,6 +63,13 @@ func (t Task) Do(ctx context.Context) (run metadata.Run, no string, err error) {
 		return w.Run, "", err
 	}
 	run = w.Run
+	if t.Steering != nil {
+		if _, err := t.Steering.Steer(ctx, run); errors.Is(err, errEnded) {
+			return run, "", nil
+		} else if err != nil {
+			return run, "", err
+		}
+	}
 	run.Budget = share
 	telemetry.Follow(ctx, e, w.Run)
 	if run, err = e.Run(ctx, run); errors.Is(err, errEnded) {
@@ -106,6 +113,10 @@ func (t Task) resume(ctx context.Context, e *engine.Engine) error {
 // doPart does the Task of one part, and says how that stands then: for programs, and as
 // Markdown in the language of the run.
 func (b *bot) doPart(ctx context.Context) error {
+	b.delivery = b.newDelivery()
+	if code, why := b.closed(ctx); code == metadata.StaleEvent {
+		return b.ignore(code, why)
+	}
 	run, no, err := b.part(ctx)
 	b.job.Group("")
 	switch {

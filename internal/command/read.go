@@ -214,7 +214,7 @@ func (r *reader) second(below string) {
 		return
 	}
 	for line := range strings.Lines(clean.Prose(below)) {
-		if line = narrow(line); strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome == Understood {
+		if line = narrow(strings.TrimLeft(line, " ")); strings.HasPrefix(line, "/") && (!r.called || strings.HasPrefix(fold(line), "/reprise")) && Parse(line, false).Outcome != Ignored {
 			r.fault("second", strings.Fields(line)[0])
 			return
 		}

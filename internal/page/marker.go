@@ -29,6 +29,14 @@ func MarkerOf(kind, issue string) string {
 // about a line.
 func ReviewMarker(id int64) string { return fmt.Sprintf("<!-- reprise:review:v1 review=%d -->", id) }
 
+// AnswersToReview is the review that a comment which begins so is the answer to; 0: it is none.
+func AnswersToReview(body string) (id int64) {
+	if _, err := fmt.Sscanf(body, "<!-- reprise:review:v1 review=%d -->", &id); err != nil {
+		return 0
+	}
+	return id
+}
+
 // OpinionMarker is the first line of what is told about a run that nobody has
 // asked about in a comment.
 func OpinionMarker(about metadata.Decision) string {
