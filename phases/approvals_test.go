@@ -1,9 +1,9 @@
 package phases
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -14,7 +14,5 @@ func TestApprovedByOnePersonInTwoSpellings(t *testing.T) {
 	for _, by := range []string{"Ada", "ada", "ADA", "max", "Ada"} {
 		run.Approvals = append(run.Approvals, metadata.Approval{Phase: "design", Attempt: 1, Digest: "d", By: by})
 	}
-	if got := approvedBy(run, &rec, ""); !slices.Equal(got, []string{"Ada", "max"}) {
-		t.Errorf("approved by %q", got)
-	}
+	testenv.Same(t, "approved by", []string{"Ada", "max"}, approvedBy(run, &rec, ""))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -84,13 +85,9 @@ func TestTooLittleTimeIsTheTimeLimit(t *testing.T) {
 	run := freshRun(testPlan())
 	run.Budget.Seconds = 60
 	run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.BudgetExceeded, Why: "x", At: t0}
-	if got := LimitOf(run); got != LimitTime {
-		t.Errorf("it has stopped at %q", got)
-	}
+	testenv.Is(t, "it has stopped at", LimitOf(run), LimitTime)
 	run.Stop.Code = metadata.Stuck
-	if got := LimitOf(run); got != "" {
-		t.Errorf("a run that is stuck has stopped at %q", got)
-	}
+	testenv.Is(t, "a run that is stuck has stopped at", LimitOf(run), "")
 }
 
 // What a person has allowed stays when the pipeline is taken anew; the rest is
@@ -105,7 +102,5 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	if run.Budget != want {
 		t.Errorf("the budget is %+v, want %+v", run.Budget, want)
 	}
-	if why := english(Decide(On(now, run)).Why); why != "the phase has not begun" {
-		t.Errorf("decided: %s", why)
-	}
+	testenv.Is(t, "decided:", english(Decide(On(now, run)).Why), "the phase has not begun")
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -56,10 +55,6 @@ func TestChildrenOfAPhaseThatIsLeftOut(t *testing.T) {
 	children(&run, &plan.Phases[0], asksFor(t, "A", "B"))
 	run.Children[0].Number = 20
 	got, err := Skip(On(plan, run), plan.Phases[0].Name, t0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(plan.Phases[0].Name+" A!", titles(got.Children)); diff != "" {
-		t.Errorf("there are (-want +got):\n%s", diff)
-	}
+	testenv.Must(t, err)
+	testenv.Same(t, "there are", plan.Phases[0].Name+" A!", titles(got.Children))
 }

@@ -3,6 +3,7 @@ package phases
 import (
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -18,9 +19,7 @@ func TestAnInsertedPhaseComesBack(t *testing.T) {
 	plan.Rules = []pipelines.Rule{{After: "plan", Then: pipelines.Then{Insert: "look"}}}
 	run, _ = Fire(On(plan, run), 0, nil, t0)
 	run, err := Skip(On(plan, run), "look", t0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	next, _ := Fire(On(plan, run), 0, nil, t0)
 	next.Revision++
 	legal(t, run, next)
@@ -40,9 +39,7 @@ func TestARemovedPhaseComesBack(t *testing.T) {
 		run.Decisions = append(run.Decisions, metadata.Decision{At: t0, Step: "execute", Phase: "tell", Why: "the phase has not begun"})
 		if byHand {
 			next, err := Skip(On(whole, run), "tell", t0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, err)
 			run = Take(run, next, Command{Name: "skip", Phase: "tell", Why: "no need", At: t0})
 		}
 		now, gone := Refresh(whole, less, run, t0)

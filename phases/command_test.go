@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 func TestCancelRefuses(t *testing.T) {
 	run, err := Cancel(freshRun(testPlan()), "enough", t0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if _, err := Cancel(run, "enough", t0); !strings.Contains(refused(err), "cancelled already") {
 		t.Errorf("a second cancel: %v", err)
 	}

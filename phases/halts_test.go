@@ -104,9 +104,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	if d := Decide(On(plan, retried)); d.Phase != "code.t3" || d.Do != DoExecute || d.Again {
 		t.Errorf("t3 has an allowance of its own, and %q is next", show(d))
 	}
-	if got := halting(plan, retried); got != "code.t1 waiting" {
-		t.Errorf("halted: %s", got)
-	}
+	testenv.Is(t, "halted:", halting(plan, retried), "code.t1 waiting")
 	if _, err := Retry(On(plan, stopped), "code.t2", Start{At: stopped.UpdatedAt}); err == nil {
 		t.Error("a part that waits for another one was retried")
 	}

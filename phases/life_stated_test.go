@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -34,9 +35,7 @@ func TestTamperedRecords(t *testing.T) {
 		records := lives.Example(i)
 		honest := trailOf(records)
 		stated, err := honest.Statement()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if wrong, err := honest.Verify(stated); err != nil || len(wrong) > 0 {
 			t.Fatalf("run %d as it was: %v, %v", i, wrong, err)
 		}
@@ -113,9 +112,7 @@ func withoutLine(r *rand.Rand, text []byte) []byte {
 // the statement shows that.
 func judgedOtherwise(t *testing.T, data []byte) (changed []byte, named string) {
 	run, err := metadata.Parse(data, metadata.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	run.Cost.USD++
 	named = "total_cost_usd"
 	for i, a := range run.Attempts {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,9 +32,7 @@ func TestDiffIsThatOfGit(t *testing.T) {
 		var before []byte
 		if tt.before != "" {
 			before = []byte(tt.before)
-			if err := os.WriteFile(filepath.Join(dir, "f.yml"), before, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, os.WriteFile(filepath.Join(dir, "f.yml"), before, 0o600))
 		}
 		o := OpenedChange("f.yml", before, tt.after)
 		c := exec.Command("git", "apply", "--whitespace=nowarn", "-")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -22,9 +23,7 @@ func TestSameFiles(t *testing.T) {
 	if !strings.HasPrefix(got, want) || strings.ContainsAny(got, "\n\x1b") || !strings.Contains(got, "issue 6 ") || strings.Contains(got, "issue 7 ") {
 		t.Errorf("got %q", got)
 	}
-	if got := WhySameFiles(all[:1]); got != "" {
-		t.Errorf("none changes the same, and it says %q", got)
-	}
+	testenv.Is(t, "none changes the same, and it says", WhySameFiles(all[:1]), "")
 }
 
 // TestOf tells of another run no more than an agent can use, and nothing that a

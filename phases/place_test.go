@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -26,9 +27,7 @@ func TestAt(t *testing.T) {
 	run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
 	at("while it waits", "plan")
 	run, err := Approve(On(plan, run), Command{By: "ada", At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	at("after the approval", "code")
 	if _, err = Approve(On(plan, run), Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is at code") {
 		t.Errorf("a second approval: %v", err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -108,9 +109,7 @@ func TestDefiningChecks(t *testing.T) {
 	others := []string{"package.go", "src/makefile.go", "conftest.py", "README.md", "a_test.go", "go.mod", "Cargo.lock"}
 	defining = append(defining, "scripts/check.sh", "run", "tools/all.py")
 	p := &pipelines.Phase{Checks: []pipelines.Check{{Run: `A=1 sh ./scripts/check.sh --fast && ./run "a_test.go"`}, {Run: "cd web;python3 'tools/all.py'>out"}}}
-	if got := DefiningChecks(p, append(slices.Clone(defining), others...)); !slices.Equal(got, defining) {
-		t.Errorf("got %q", got)
-	}
+	testenv.Same(t, "got", defining, DefiningChecks(p, append(slices.Clone(defining), others...)))
 	for name, want := range map[string]string{"GNUmakefile": "", ".mvn/maven.config": "", "a/b/package.json": "a/b", "a/.cargo/config.toml": "a", ".config/x/nextest.toml": ""} {
 		if got := Beneath(name); got != want {
 			t.Errorf("%s is for %q, want %q", name, got, want)
@@ -129,10 +128,6 @@ func TestDefiningChecks(t *testing.T) {
 func TestTestsAmong(t *testing.T) {
 	tests := []string{"a_test.go", "tests/x.py", "src/UserTest.java", "a/__tests__/b.js", "b.spec.ts", "testdata/in.json", "conftest.py", "spec/a_spec.rb", "GreeterTests.cs"}
 	work := []string{"main.go", "latest.go", "contest.py", "src/attest.ts", "inspect.rb", "docs/testing.md"}
-	if got := TestsAmong(&pipelines.Phase{}, append(slices.Clone(tests), work...)); !slices.Equal(got, tests) {
-		t.Errorf("got %q", got)
-	}
-	if got := TestsAmong(&pipelines.Phase{Tests: []string{"checks/**"}}, []string{"a_test.go", "checks/a.sh"}); !slices.Equal(got, []string{"checks/a.sh"}) {
-		t.Errorf("with patterns: %q", got)
-	}
+	testenv.Same(t, "got", tests, TestsAmong(&pipelines.Phase{}, append(slices.Clone(tests), work...)))
+	testenv.Same(t, "with patterns:", []string{"checks/a.sh"}, TestsAmong(&pipelines.Phase{Tests: []string{"checks/**"}}, []string{"a_test.go", "checks/a.sh"}))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -23,9 +24,7 @@ func TestIssueTakenAnewEndsSessions(t *testing.T) {
 	if d := Decide(On(plan, run)); d.Do != DoRevise || d.Resume != 0 {
 		t.Errorf("decided %q, resume %d; want a fresh session", show(d), d.Resume)
 	}
-	if run.IssueTitle != "Another title" {
-		t.Errorf("the title is %q", run.IssueTitle)
-	}
+	testenv.Is(t, "the title is", run.IssueTitle, "Another title")
 }
 
 // An agent that made no progress is called again once the issue says more.

@@ -3,6 +3,8 @@ package phases
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Only JSON that ends a message is its answer, however it is fenced; what is quoted before is none.
@@ -35,9 +37,7 @@ func TestAnsweredReport(t *testing.T) {
 			t.Errorf("%q has the report %q, want %q", text, got, want)
 		}
 	}
-	if got := string(AnsweredReport(json.RawMessage("So be it"), pass)); got != pass {
-		t.Errorf("an answer that is no JSON hides the one that is: %q", got)
-	}
+	testenv.Is(t, "an answer that is no JSON hides the one that is:", string(AnsweredReport(json.RawMessage("So be it"), pass)), pass)
 	if got := AnsweredReport(json.RawMessage(`{"verdict":"fail","verdict":"pass"}`), pass); got != nil {
 		t.Errorf("an answer that says two things counts: %s", got)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -108,8 +109,6 @@ func TestDetailsOfARollback(t *testing.T) {
 func goneBack(t *testing.T, c Course, r Rollback) RollbackPlan {
 	t.Helper()
 	back, err := PlanRollback(c, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return back
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -71,9 +72,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 		t.Fatalf("split, the phases are %s, want %s", got, want)
 	}
 	alone := advance(t, plan, freshRun(plan), `{"tasks":[{"id":"t1","title":"A","goal":"G"}]}`, "code")
-	if why := alone.Decisions[len(alone.Decisions)-1].Why.Code(); why != "split_none" {
-		t.Errorf("of one task the rule says %q", why)
-	}
+	testenv.Is(t, "of one task the rule says", alone.Decisions[len(alone.Decisions)-1].Why.Code(), "split_none")
 	base := strings.Repeat("b", 40)
 	var done []string
 	for range 20 {
@@ -216,9 +215,7 @@ func TestPeopleAndParts(t *testing.T) {
 		t.Fatalf("the run is %s, stopped by %+v", run.Status, run.Stop)
 	}
 	next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, run, next)
 	if d := Decide(On(plan, next)); d.Do != DoRevise || d.Phase != "code.t1" {
 		t.Errorf("retried, %q is next", show(d))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -21,9 +22,7 @@ func TestRetryGivesAFreshAllowance(t *testing.T) {
 		t.Errorf("retry of an unknown phase: %v, want the valid names", err)
 	}
 	next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, run, next)
 	if d := Decide(On(plan, next)); show(d) != "plan revise writer resume 1" {
 		t.Errorf("after retry decided %q, want a revise", show(d))

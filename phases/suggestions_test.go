@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -118,9 +119,7 @@ func TestWhyItIsRevisedForSuggestions(t *testing.T) {
 func retried(t *testing.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Run {
 	t.Helper()
 	next, err := Retry(On(plan, run), "", Start{At: run.UpdatedAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	legal(t, run, next)
 	return next
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -47,9 +46,7 @@ func FuzzVerdict(f *testing.F) {
 		for _, g := range v.Gates {
 			answered = append(answered, g.Gate)
 		}
-		if diff := cmp.Diff(gates, answered); diff != "" {
-			t.Errorf("gates (-want +got):\n%s", diff)
-		}
+		testenv.Same(t, "gates", gates, answered)
 		checkVerdict(t, v)
 		said, heard := v.Verdict, v
 		v = concludeVerdict(v, before, checksPass)

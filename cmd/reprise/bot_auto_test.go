@@ -51,9 +51,7 @@ func (h *hub) done(language string) metadata.Run {
 func (h *hub) oneOpinion(before metadata.Run, usd float64) metadata.Run {
 	h.t.Helper()
 	run := h.record()
-	if got := metadata.Rounded(run.Cost.USD - before.Cost.USD); got != usd {
-		h.t.Errorf("the call cost %v, want %v", got, usd)
-	}
+	testenv.Is(h.t, "the call cost", metadata.Rounded(run.Cost.USD-before.Cost.USD), usd)
 	if run.Status != before.Status || !cmp.Equal(run.Stop, before.Stop) || !cmp.Equal(run.Phases, before.Phases) || !cmp.Equal(run.RollbackHistory, before.RollbackHistory) || len(run.Attempts) != len(before.Attempts) {
 		h.t.Errorf("the run has changed:\n%s", cmp.Diff(before, run))
 	}
@@ -92,9 +90,7 @@ func TestAutoTakesBack(t *testing.T) {
 		t.Errorf("the command was taken as %+v", taken)
 	}
 	h.heard(id, "max").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
-	if got := metadata.Rounded(run.Cost.USD); got != 0.25 {
-		t.Errorf("the run has cost %v", got)
-	}
+	testenv.Is(t, "the run has cost", metadata.Rounded(run.Cost.USD), 0.25)
 }
 
 // What an agent is not sure of is proposed in a reply, with the command to copy,

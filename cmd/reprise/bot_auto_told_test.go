@@ -43,9 +43,7 @@ func TestAutoWithoutADiagnosis(t *testing.T) {
 			// It was taken, and is not asked again.
 			calls := h.calls()
 			h.heard(id, "max").end(exit.Done).wants("reason-code", "stale_event")
-			if h.calls() != calls {
-				t.Errorf("the agent was called for %s", h.calls())
-			}
+			testenv.Is(t, "the agent was called for", h.calls(), calls)
 		})
 	}
 }
@@ -142,9 +140,7 @@ func TestAutoAtWork(t *testing.T) {
 				h.write("home/"+phase+"-diagnose", "touch \"$HOME/looking\"\nsleep 900\n")
 			}
 			h.looks(3)
-			if got := h.calls(); got != before {
-				t.Errorf("the agent was called for %s", got)
-			}
+			testenv.Is(t, "the agent was called for", h.calls(), before)
 			h.write("home/go-on", "")
 			h.await(j.life, "home/looking")
 			said := time.Now()
@@ -163,9 +159,7 @@ func TestAutoAtWork(t *testing.T) {
 			h.signs(id, "eyes confused")
 			h.signs(other, "eyes "+tt.sign)
 			has(t, "the reply", h.replyTo(id), "because people asked for something else")
-			if got := h.calls(); got != tt.calls {
-				t.Errorf("the agent was called for %s", got)
-			}
+			testenv.Is(t, "the agent was called for", h.calls(), tt.calls)
 		})
 	}
 }

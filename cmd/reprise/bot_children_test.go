@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // splits is a pipeline whose phases ask for issues of their own; the first has
@@ -117,9 +118,7 @@ func TestChildIssueOfAJobThatDied(t *testing.T) {
 	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed", Conclusion: "failure"})
 	h.write("home/plan-execute", asksForIssues("speak FRENCH", "Sound"))
 	h.comment("ada", "/rollback plan:execute think again").end(exit.Done).wants("status", "completed")
-	if got := h.below(); got != "Colour, Sound, Speak French" {
-		t.Errorf("opened were %q", got)
-	}
+	testenv.Is(t, "opened were", h.below(), "Colour, Sound, Speak French")
 	for _, c := range h.record().Children {
 		if !c.Opened() {
 			t.Errorf("the record does not know %q", c.Title)

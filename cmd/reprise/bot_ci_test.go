@@ -90,12 +90,8 @@ func TestCIIsAGate(t *testing.T) {
 	if strings.Contains(task.Prompt, "Cleaning up") || strings.Contains(task.Prompt, "2026-03-04T") {
 		t.Errorf("the task has more of the log than its failing end:\n%s", task.Prompt)
 	}
-	if got := reviews.Asked(8); !slices.Equal(got, []string{"ada"}) {
-		t.Errorf("for a review were asked %q", got)
-	}
-	if got := reviews.Assigned(8); !slices.Equal(got, []string{"ada"}) {
-		t.Errorf("assigned are %q", got)
-	}
+	testenv.Same(t, "for a review were asked", []string{"ada"}, reviews.Asked(8))
+	testenv.Same(t, "assigned are", []string{"ada"}, reviews.Assigned(8))
 	if len(made.Tokens) != 0 {
 		t.Error("the host of the logs got the token")
 	}

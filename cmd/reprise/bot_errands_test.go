@@ -145,9 +145,7 @@ func (a *asked) now() metadata.Run {
 		a.at = refs
 		a.run, err = world.Audit(a.path("origin.git"), branch)
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testenv.Must(a.t, err)
 	if !strings.Contains(refs, "refs/heads/"+branch+" ") {
 		return metadata.Run{}
 	}

@@ -86,9 +86,7 @@ func TestFanOut(t *testing.T) {
 	for _, one := range matrix.Include {
 		has(t, "the summary of "+one.Part, h.task(one.Part).end(exit.Done).wants("decision", "run").summary, "`"+one.Part+"`: in progress · next: integrate")
 	}
-	if got := h.pushed(); got != "build.t1 build.t2 build.t3" {
-		t.Errorf("origin has of parts: %s", got)
-	}
+	testenv.Is(t, "origin has of parts:", h.pushed(), "build.t1 build.t2 build.t3")
 	if run := h.record(); run.Status != metadata.Running || run.Phase("build.t1").Status != metadata.PhasePending {
 		t.Errorf("the run is %s, and its first part %s", run.Status, run.Phase("build.t1").Status)
 	}
@@ -97,9 +95,7 @@ func TestFanOut(t *testing.T) {
 	if got := h.calls(); strings.Count(got, "build.t") != 3 {
 		t.Errorf("the agent was called for %s\n%s", got, j.said.String())
 	}
-	if got := h.pushed(); got != "" {
-		t.Errorf("origin still has of parts: %s", got)
-	}
+	testenv.Is(t, "origin still has of parts:", h.pushed(), "")
 	if body := h.ours("progress")[0].Body; strings.Contains(body, "jobs of this workflow run") {
 		t.Errorf("the live comment still says who works on parts:\n%s", body)
 	}
@@ -183,9 +179,7 @@ func (h *hub) joined() {
 	if got := h.calls(); strings.Count(got, "build.t") != 3 {
 		h.t.Errorf("the agent was called for %s", got)
 	}
-	if got := h.pushed(); got != "" {
-		h.t.Errorf("origin has of parts: %s", got)
-	}
+	testenv.Is(h.t, "origin has of parts:", h.pushed(), "")
 }
 
 // What no job has done, the job that joins the parts does: one whose job was lost, one that
@@ -247,9 +241,7 @@ func TestCommandAfterALostJoin(t *testing.T) {
 					t.Errorf("build.t%d was done %d times, want %d", i+1, got, want)
 				}
 			}
-			if got := h.pushed(); got != "" {
-				t.Errorf("origin has of parts: %s", got)
-			}
+			testenv.Is(t, "origin has of parts:", h.pushed(), "")
 		})
 	}
 }
@@ -275,9 +267,7 @@ func TestOrderAfterALostJoin(t *testing.T) {
 			}
 			said := h.run(exit.Done, append(order, "--issue", "7")...)
 			has(t, order[0], said, "4 attempts of theirs are taken over")
-			if got := h.pushed(); got != "" {
-				t.Errorf("origin has of parts: %s", got)
-			}
+			testenv.Is(t, "origin has of parts:", h.pushed(), "")
 			run := h.record()
 			if rec := run.Phase("build.t3"); rec.CurrentStep != metadata.Integrate && rec.Status != metadata.PhaseCompleted {
 				t.Errorf("the part that passed is %s with %s to do", rec.Status, rec.CurrentStep)
@@ -348,9 +338,7 @@ func TestPartsThatEndElsewhere(t *testing.T) {
 	if got := h.calls(); got != before {
 		t.Errorf("the agent was called anew: %s\n%s", strings.TrimPrefix(got, before), j.said.String())
 	}
-	if got := h.pushed(); got != "" {
-		t.Errorf("origin still has of parts: %s", got)
-	}
+	testenv.Is(t, "origin still has of parts:", h.pushed(), "")
 	h.write("home/build.t1-review", passes)
 	h.comment("max", "/retry build.t1").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t2": "", "t3": "execute\n"})

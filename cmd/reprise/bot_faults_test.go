@@ -317,9 +317,7 @@ func (h *hub) heardOf() string {
 	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	data := testenv.MustGit(h.t, h.path("origin.git"), "show", at+":.reprise/issue-7/discussion.json")
 	said, err := issue.ParseDiscussion([]byte(data))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	return strings.Join(said.By(), ", ")
 }
 

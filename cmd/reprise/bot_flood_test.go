@@ -4,13 +4,13 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // lookups are how many roles were asked for since a request.
@@ -47,17 +47,13 @@ func TestFloodOfCommands(t *testing.T) {
 	if n := h.lookups(since); n > 2*100+10 {
 		t.Errorf("%d roles were looked up", n)
 	}
-	if got := strings.TrimPrefix(h.calls(), calls+", "); got != "plan revise, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	testenv.Is(t, "the agent was called for", strings.TrimPrefix(h.calls(), calls+", "), "plan revise, build execute")
 	h.heard(hidden, "pat").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	var by []string
 	for _, r := range h.record().RollbackHistory {
 		by = append(by, r.By)
 	}
-	if !slices.Equal(by, []string{"pat", "ada"}) {
-		t.Errorf("the run was taken back by %q", by)
-	}
+	testenv.Same(t, "the run was taken back by", []string{"pat", "ada"}, by)
 }
 
 // Comments of strangers that their own jobs have refused keep nobody waiting.

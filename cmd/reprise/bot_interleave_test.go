@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -73,14 +74,10 @@ func newArena(t *testing.T) *arena {
 	t.Helper()
 	st := newStand(t, map[string]string{".github/reprise/pipelines/small.cue": twoPhases})
 	src, err := git.Find(t.Context(), st.path("project"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	s := &arena{source: src, dir: t.TempDir()}
 	s.defined, err = workspace.Define(t.Context(), src, issue.Issue{Title: "Say hello"}, workspace.Choice{Pipeline: "small"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return s
 }
 

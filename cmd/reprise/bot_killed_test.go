@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -98,9 +99,7 @@ func TestLeaseRunsOut(t *testing.T) {
 func (h *hub) rewrite(run metadata.Run) {
 	h.t.Helper()
 	data, err := metadata.Format(run)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")
 	h.git("clone", "--quiet", "--no-checkout", h.path("origin.git"), h.path("rewrite"))
 	h.git("-C", h.path("rewrite"), "fetch", "--quiet", "origin", at)

@@ -172,9 +172,7 @@ func TestRefreshIssueByComment(t *testing.T) {
 	}
 	h.comment("ada", "/rollback plan because `<!-- toc -->` has to go\n<!-- unseen -->").end(exit.Done)
 	run = h.record()
-	if got := run.RollbackHistory[0].Reason; got != "`<!-- toc -->` has to go" {
-		t.Errorf("the reason is %q", got)
-	}
+	testenv.Is(t, "the reason is", run.RollbackHistory[0].Reason, "`<!-- toc -->` has to go")
 	if d := run.Decisions; !slices.ContainsFunc(d, func(d metadata.Decision) bool {
 		return d.Step == "rollback" && d.Why.Code() == "taken_without" && strings.Contains(string(d.Why), "html_comment")
 	}) {
@@ -237,9 +235,7 @@ func TestRefreshByComment(t *testing.T) {
 	h.write("home/build-execute", changesCode)
 	h.publish(map[string]string{".github/reprise/pipelines/own.cue": strings.Replace(twoSteps, `phases: [`, `phases: [{name: "first", goal: "Look.", review: false}, `, 1)})
 	h.comment("ada", "/run --refresh").end(exit.Done).wants("status", "completed")
-	if got := strings.Join(strings.Split(h.calls(), ", ")[before:], ", "); got != "first execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	testenv.Is(t, "the agent was called for", strings.Join(strings.Split(h.calls(), ", ")[before:], ", "), "first execute, build execute")
 	run := h.record()
 	if p := run.Phase("first"); p == nil || p.Status != metadata.PhaseCompleted {
 		t.Errorf("the phases are %+v", run.Phases)

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -96,9 +97,7 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 	for _, r := range h.record().RollbackHistory {
 		by = append(by, r.By+" "+r.Reason)
 	}
-	if !slices.Equal(by, []string{"ada the first", "max the second"}) {
-		t.Errorf("taken were %q", by)
-	}
+	testenv.Same(t, "taken were", []string{"ada the first", "max the second"}, by)
 }
 
 // What a form asks for is done once, also where its job is started again.

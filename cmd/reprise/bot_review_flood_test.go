@@ -4,12 +4,12 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Two hundred reviews by strangers call no agent, and GitHub is asked about each once or twice.
@@ -39,9 +39,7 @@ func TestFloodOfReviews(t *testing.T) {
 	h.write("home/build-revise", "echo better >\"$REPRISE_DIR/code.txt\"\n")
 	h.write("home/build-review", verdictOf(finding("R1", "blocker", "fixed", "")+","+finding("R2", "blocker", "fixed", "")))
 	h.reviewed(reviews, reviews.Submit(8, twoComments("ada"))).end(exit.Done).wants("status", "completed")
-	if got := reviews.Asked(8); !slices.Equal(got, []string{"ada"}) {
-		t.Errorf("for another review were asked %q", got)
-	}
+	testenv.Same(t, "for another review were asked", []string{"ada"}, reviews.Asked(8))
 }
 
 // Programs that may are heard, but not more than twice in a row.
@@ -87,9 +85,7 @@ func TestTwoCommandsByPrograms(t *testing.T) {
 		}
 		if i == 2 {
 			h.signs(id, "eyes confused")
-			if got := h.replyTo(id); got != "" {
-				t.Errorf("the program is answered: %s", got)
-			}
+			testenv.Is(t, "the program is answered:", h.replyTo(id), "")
 			run := h.record()
 			has(t, "the decision", string(run.Decisions[len(run.Decisions)-1].Why), "bots_in_a_row")
 		}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -104,9 +103,7 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 	if strings.Contains(left[0], " @eve") {
 		t.Errorf("somebody is called by %q", left[0])
 	}
-	if got := reviews.Asked(8); !slices.Equal(got, []string{"ada"}) {
-		t.Errorf("for another review were asked %q", got)
-	}
+	testenv.Same(t, "for another review were asked", []string{"ada"}, reviews.Asked(8))
 	// The same event again, and a command, do nothing of it twice.
 	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=2").end(exit.Done)
 	h.comment("ada", "/rollback tell once more").end(exit.Done).wants("status", "completed")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What the token lacks is said at once, before anything is spent; once the
@@ -102,7 +103,5 @@ func TestRightsAreNotThereForAMoment(t *testing.T) {
 // remove removes a file of the stand.
 func (h *hub) remove(name string) {
 	h.t.Helper()
-	if err := os.Remove(h.path(name)); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, os.Remove(h.path(name)))
 }

@@ -164,9 +164,7 @@ func TestASecretOfAPersonGetsNowhere(t *testing.T) {
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.comment("ada", "/rollback plan because "+key+" and "+bird+" are in it", "MODEL_API_KEY="+bird).end(exit.Done).wants("status", "completed")
 	run := h.record()
-	if reason := run.RollbackHistory[0].Reason; reason != "[aws-access-token] and [MODEL_API_KEY] are in it" {
-		t.Errorf("the reason is %q", reason)
-	}
+	testenv.Is(t, "the reason is", run.RollbackHistory[0].Reason, "[aws-access-token] and [MODEL_API_KEY] are in it")
 	branch := objects(t, h.path("origin.git"))
 	silent(t, "the origin", branch)
 	if strings.Contains(branch, key) {

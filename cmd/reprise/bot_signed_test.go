@@ -68,9 +68,7 @@ func TestNotSigned(t *testing.T) {
 	h.env = append(h.env, "INPUT_GITHUB_TOKEN=ghp_canary0123456789")
 	id := h.say("ada", "/run")
 	h.heard(id, "ada", "INPUT_GITHUB_TOKEN=ghp_canary0123456789").end(exit.Failed).wants("reason-code", "credentials_missing")
-	if calls := h.calls(); calls != "" {
-		t.Errorf("agents were called for %s", calls)
-	}
+	testenv.Is(t, "agents were called for", h.calls(), "")
 	said := ""
 	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 		said += c.Body

@@ -28,9 +28,7 @@ echo whole >"$REPRISE_DIR/code.txt"
 // stop sends a signal to a job.
 func (j *hubJob) stop(s syscall.Signal) {
 	j.h.t.Helper()
-	if err := j.cmd.Process.Signal(s); err != nil {
-		j.h.t.Fatal(err)
-	}
+	testenv.Must(j.h.t, j.cmd.Process.Signal(s))
 }
 
 // files are the paths on the branch of the run.

@@ -56,17 +56,13 @@ func (h *hub) calls() string {
 // called says for what the agent was called so far.
 func (h *hub) called(want string) {
 	h.t.Helper()
-	if got := h.calls(); got != want {
-		h.t.Errorf("the agent was called for %s, want %s", got, want)
-	}
+	testenv.Is(h.t, "the agent was called for", h.calls(), want)
 }
 
 // mayRun makes a program of a file of the stand.
 func (h *hub) mayRun(name string) {
 	h.t.Helper()
-	if err := os.Chmod(h.path(name), 0o755); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, os.Chmod(h.path(name), 0o755))
 }
 
 // nothing says that nothing was left behind on the forge: no branch, no pull
@@ -114,9 +110,7 @@ func has(t *testing.T, what, text string, parts ...string) {
 // signs says which reactions a comment has to have.
 func (h *hub) signs(id int64, want string) {
 	h.t.Helper()
-	if got := h.reactions(id); got != want {
-		h.t.Errorf("the comment has the reactions %q, want %q", got, want)
-	}
+	testenv.Is(h.t, "the comment has the reactions", h.reactions(id), want)
 }
 
 // jsonOf reads JSON.

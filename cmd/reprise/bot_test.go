@@ -73,9 +73,7 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	h.t.Helper()
 	h.jobs++
 	j := &hubJob{h: h, dir: h.path(fmt.Sprintf("job-%d", h.jobs))}
-	if err := os.MkdirAll(j.dir, 0o755); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, os.MkdirAll(j.dir, 0o755))
 	h.checkOut(filepath.Join(j.dir, "checkout"))
 	for name, data := range map[string][]byte{"event.json": payload, "output": nil, "summary": nil} {
 		testenv.Put(h.t, filepath.Join(j.dir, name), string(data))
@@ -139,9 +137,7 @@ func (h *hub) checkOut(to string) {
 	if err == nil {
 		err = world.CopyModel(filepath.Join(model, "cloned"), to, model, h.dir)
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 }
 
 // end waits for a job, which has to come to that exit code, and reads what it
@@ -221,9 +217,7 @@ func (h *hub) record() metadata.Run {
 	if err == nil {
 		err = world.FitsSchema(origin, branch, run.IssueNumber)
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	return run
 }
 
@@ -359,9 +353,7 @@ func TestRunByLabel(t *testing.T) {
 	}
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "run", "status", "completed")
-	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) {
-		t.Errorf("the labels are %q", got)
-	}
+	testenv.Same(t, "the labels are", []string{"bug"}, h.forge.Labels(hubRepo, hubIssue))
 }
 
 // The checkout of a job has one commit of one branch: another base is fetched.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // frail is a git of which one command goes wrong: it fails, is killed, or is
@@ -37,20 +38,14 @@ exec "%[4]s" "$@"
 func (sc *scene) bearGit(d *turn, how string, at int, text string) bool {
 	sc.t.Helper()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, err)
 	sc.copy(d.before, sc.dir)
 	counts := sc.t.TempDir()
 	sc.write("bin/git", fmt.Sprintf(frail, counts, at, how, git, text))
-	if err := os.Chmod(sc.path("bin/git"), 0o755); err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, os.Chmod(sc.path("bin/git"), 0o755))
 	l := sc.start(d.args...)
 	code := l.code()
-	if err := os.Remove(sc.path("bin/git")); err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, os.Remove(sc.path("bin/git")))
 	given, err := os.ReadFile(fmt.Sprintf("%s/%d", counts, at))
 	if err != nil {
 		return false

@@ -111,9 +111,7 @@ func (sc *scene) code(want map[string]string) string {
 		}
 		return nil
 	})
-	if err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, err)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if !seen[name] {
 			fmt.Fprintf(&wrong, "%s is missing; ", name)
@@ -141,9 +139,7 @@ func (sc *scene) left() []string {
 			all = append(all, rel)
 			return err
 		})
-		if err != nil {
-			sc.t.Fatal(err)
-		}
+		testenv.Must(sc.t, err)
 	}
 	return all
 }

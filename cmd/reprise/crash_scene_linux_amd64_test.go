@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
 )
 
@@ -116,9 +117,7 @@ func sceneOf(t *testing.T, pipeline, agent string) *scene {
 	sc := &scene{stand: newStand(t, nil), copies: t.TempDir(), lanes: 1}
 	sc.write("steps.cue", pipeline)
 	sc.write("bin/steps", agent)
-	if err := os.Chmod(sc.path("bin/steps"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(sc.path("bin/steps"), 0o755))
 	return sc
 }
 
@@ -144,9 +143,7 @@ func (sc *scene) moveBase(files map[string]string) {
 		sc.write(filepath.Join("project", name), text)
 	}
 	in := []string{"-C", sc.path("project")}
-	if err := world.GitAll(sc.env, append(in, "add", "--all"), append(in, "commit", "--quiet", "--message=more"), append(in, "push", "--quiet", "origin", "HEAD:main")); err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, world.GitAll(sc.env, append(in, "add", "--all"), append(in, "commit", "--quiet", "--message=more"), append(in, "push", "--quiet", "origin", "HEAD:main")))
 }
 
 // changing are the parts of a stand that a turn may change.
@@ -155,13 +152,9 @@ var changing = []string{"project", "origin.git", "runs", "home", "tmp"}
 // copy brings the changing parts of one folder to another.
 func (sc *scene) copy(from, to string) {
 	sc.t.Helper()
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		sc.t.Fatal(err)
-	}
+	testenv.Must(sc.t, os.MkdirAll(to, 0o755))
 	for _, name := range changing {
-		if err := os.RemoveAll(filepath.Join(to, name)); err != nil {
-			sc.t.Fatal(err)
-		}
+		testenv.Must(sc.t, os.RemoveAll(filepath.Join(to, name)))
 		if _, err := os.Stat(filepath.Join(from, name)); err != nil {
 			continue
 		}

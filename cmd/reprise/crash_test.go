@@ -74,9 +74,7 @@ func (s *stand) start(args ...string) *life {
 	l.cmd.Stdout, l.cmd.Stderr = &l.said, &l.said
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	l.cmd.WaitDelay = time.Minute // for what it may have left behind, which holds its output
-	if err := l.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(s.t, l.cmd.Start())
 	go func() {
 		defer close(l.over)
 		_ = l.cmd.Wait() // the state tells how it ended
@@ -209,9 +207,7 @@ phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Bu
 			}
 			s.write("home/go-on", "")
 			s.run(0, "run", "--issue", "7", "--sandbox", "off")
-			if got := done(s.holds("7")); got != "plan execute, build execute" {
-				t.Errorf("did %s", got)
-			}
+			testenv.Is(t, "did", done(s.holds("7")), "plan execute, build execute")
 		})
 	}
 }

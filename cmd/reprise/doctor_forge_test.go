@@ -36,9 +36,7 @@ func (h *hub) doctor(more []string, want ...string) {
 	h.t.Helper()
 	vars := append(slices.Clone(more), h.env...) // the first of a name counts
 	src, err := git.Find(h.t.Context(), h.path("project"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	began := time.Now()
 	checks, _ := doctor.Forge(h.t.Context(), environ.Env{Environ: vars, Now: time.Now}, src, "7")
 	var got []string

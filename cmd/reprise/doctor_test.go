@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What comes from outside cannot forge a line or colour one.
@@ -17,9 +16,7 @@ func TestShowChecks(t *testing.T) {
 		{Name: "git", Status: doctor.Fine, Found: "version 2"}, {Name: "workflow", Status: doctor.Hint, Found: "a\n✗ b\x1b[31m", Do: "do\nthis"}, {Name: "token", Status: doctor.Missing, Found: "none"},
 	})
 	want := "✓ git       version 2\n! workflow  a ✗ b␛[31m\n    → do this\n✗ token     none\n\n1 thing would stop a run; 1 hint.\n"
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "shown", want, b.String())
 	for _, tt := range []struct {
 		missing, hints int
 		want           string

@@ -132,9 +132,7 @@ func TestSBOM(t *testing.T) {
 	for _, p := range sbom.Packages {
 		got, ids = append(got, p.Name+" "+p.VersionInfo), append(ids, p.SPDXID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("packages (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "packages", want, got)
 	for _, r := range sbom.Relations {
 		related = append(related, r.RelatedSPDXElement)
 	}

@@ -63,12 +63,8 @@ func fileAddress(path string) string { return (&url.URL{Scheme: "file", Path: pa
 
 func (m *machine) write(name, text string) {
 	m.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(m.path(name)), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(m.path(name), []byte(text), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
+	testenv.Must(m.t, os.MkdirAll(filepath.Dir(m.path(name)), 0o755))
+	testenv.Must(m.t, os.WriteFile(m.path(name), []byte(text), 0o755))
 }
 
 // install puts a program of this machine onto the runner.
@@ -81,9 +77,7 @@ func (m *machine) install(name string) {
 	if err == nil {
 		err = os.Symlink(program, m.path("bin/"+name))
 	}
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	testenv.Must(m.t, err)
 }
 
 func archiveName(version string) string {
@@ -96,9 +90,7 @@ func (m *machine) release(version, program string) string {
 	var archive bytes.Buffer
 	z := gzip.NewWriter(&archive)
 	w := tar.NewWriter(z)
-	if err := w.WriteHeader(&tar.Header{Name: "reprise", Mode: 0o755, Size: int64(len(program))}); err != nil {
-		m.t.Fatal(err)
-	}
+	testenv.Must(m.t, w.WriteHeader(&tar.Header{Name: "reprise", Mode: 0o755, Size: int64(len(program))}))
 	fmt.Fprint(w, program)
 	w.Close()
 	z.Close()
@@ -145,9 +137,7 @@ func (m *machine) starts(want string) string {
 // refuses checks that nothing was run, and that people are told why.
 func (m *machine) refuses(want string) {
 	m.t.Helper()
-	if err := os.RemoveAll(m.path("temp")); err != nil {
-		m.t.Fatal(err)
-	}
+	testenv.Must(m.t, os.RemoveAll(m.path("temp")))
 	out, ok := m.start()
 	if ok || strings.Contains(out, "started") || !strings.Contains(out, "::error") || !strings.Contains(out, want) {
 		m.t.Errorf("was started, or does not say %q:\n%s", want, out)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -89,8 +90,6 @@ func TestSentence(t *testing.T) {
 		{"plan", "paused by ada: lunch", "Paused by ada: lunch."},
 		{"plan", "cancelled by ada: why not?", "Cancelled by ada: why not?"},
 	} {
-		if got := (command.Effect{Phase: tt.phase, Why: metadata.Said(tt.why)}).Sentence(prompts.Words("en")); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
+		testenv.Is(t, "got", (command.Effect{Phase: tt.phase, Why: metadata.Said(tt.why)}).Sentence(prompts.Words("en")), tt.want)
 	}
 }

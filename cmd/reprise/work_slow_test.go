@@ -20,6 +20,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/internal/test/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -64,9 +65,7 @@ agents: own: {use: "command", command: ["asks"], env: ["ANTHROPIC_API_KEY", "ANT
 phases: [{name: "build", goal: "Build.", access: "tree", retry: {max: 5, initial: "1s"}}]
 `)
 	vars, err := world.Make(q.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	q.env = append(append(os.Environ(), vars...), "ANTHROPIC_API_KEY=sk-ant-of-a-test-000000", "ANTHROPIC_BASE_URL="+s.URL, "GOGC=100")
 	return q
 }

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -58,9 +59,7 @@ func TestActionsAnswers(t *testing.T) {
 	a.letGo()
 	d := work.wait(t)
 	d.want(t, bothJobs, theRun, "status", "completed")
-	if got := a.steps(); got != "plan execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	testenv.Is(t, "the agent was called for", a.steps(), "plan execute, build execute")
 }
 
 // permissions are what the workflow gives to a job, as GitHub names them.
@@ -69,9 +68,7 @@ func (h *hub) permissions(job string) map[string]string {
 	var workflow struct {
 		Jobs map[string]struct{ Permissions map[string]string }
 	}
-	if err := yaml.Unmarshal([]byte(h.read(filepath.Join(h.repo, ".github/workflows/reprise.yml"))), &workflow); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, yaml.Unmarshal([]byte(h.read(filepath.Join(h.repo, ".github/workflows/reprise.yml"))), &workflow))
 	all := map[string]string{}
 	for name, access := range workflow.Jobs[job].Permissions {
 		all[strings.ReplaceAll(name, "-", "_")] = access
@@ -88,15 +85,11 @@ func TestActionsStartedOtherwise(t *testing.T) {
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
 	d = h.deliver("issues", h.github.LabelPayload(repository, 7, "reprise", "ann"))
 	d.want(t, bothJobs, theRun, "status", "completed")
-	if got := h.github.Labels(repository, 7); !slices.Equal(got, []string{"bug"}) {
-		t.Errorf("the labels are %q", got)
-	}
+	testenv.Same(t, "the labels are", []string{"bug"}, h.github.Labels(repository, 7))
 	form := map[string]string{"issue": "#7", "command": "/rollback build it has to be shorter"}
 	d = h.deliver("workflow_dispatch", h.github.WorkflowPayload(repository, ".github/workflows/reprise.yml", "ann", form))
 	d.want(t, bothJobs, theRun, "status", "completed", "issue", "7")
-	if got := a.steps(); got != "plan execute, build execute, build revise" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	testenv.Is(t, "the agent was called for", a.steps(), "plan execute, build execute, build revise")
 	if last := a.calls[len(a.calls)-1].task; !strings.Contains(last, "it has to be shorter") {
 		t.Errorf("the task after the rollback:\n%s", last)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -95,9 +96,7 @@ func TestActionsTwoAtOnce(t *testing.T) {
 	if codes[0] != "already_running" && codes[1] != "stale_event" || codes[0] == codes[1] {
 		t.Errorf("the jobs ended with %q", codes)
 	}
-	if got := a.steps(); got != "plan execute, build execute" {
-		t.Errorf("the agent was called for %s", got)
-	}
+	testenv.Is(t, "the agent was called for", a.steps(), "plan execute, build execute")
 	if run := h.record(); run.Status != metadata.Completed || taken(run) != "run run" {
 		t.Errorf("the run is %s and has taken %q", run.Status, taken(run))
 	}

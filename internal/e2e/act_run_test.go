@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -164,12 +165,8 @@ func TestActionsRun(t *testing.T) {
 	id, d := h.comment("ann", "/run --pipeline full")
 	d.want(t, bothJobs, "gate/gate", "decision", "run", "issue", "7")
 	d.want(t, bothJobs, theRun, "decision", "run", "reason-code", "completed", "status", "completed", "branch", "reprise/issue-7", "issue", "7", "pr-number", "8")
-	if diff := cmp.Diff([]string{"eyes", "comment", "draft", "ready", "rocket"}, h.told()); diff != "" {
-		t.Errorf("what was done on GitHub (-want +got):\n%s", diff)
-	}
-	if got := h.signs(id); got != "eyes rocket" {
-		t.Errorf("the comment has the signs %q", got)
-	}
+	testenv.Same(t, "what was done on GitHub", []string{"eyes", "comment", "draft", "ready", "rocket"}, h.told())
+	testenv.Is(t, "the comment has the signs", h.signs(id), "eyes rocket")
 	if s := d.summary["gate"]; strings.Contains(s, "Nothing was started") || !strings.Contains(s, "/run") || !strings.Contains(s, "ann") {
 		t.Errorf("the summary of the gate:\n%s", s)
 	}
@@ -180,9 +177,7 @@ func TestActionsRun(t *testing.T) {
 	if len(live) != 1 || len(pulls) != 1 || pulls[0].Draft || pulls[0].Head != "reprise/issue-7" || !strings.Contains(pulls[0].Body, "Closes #7") {
 		t.Fatalf("live comments %+v, pull requests %+v", live, pulls)
 	}
-	if d.outputs[theRun]["head-sha"] != h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7") {
-		t.Errorf("head-sha is %q", d.outputs[theRun]["head-sha"])
-	}
+	testenv.Is(t, "head-sha is", d.outputs[theRun]["head-sha"], h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7"))
 
 	const reason = "the API must stay REST"
 	before := h.history()
@@ -195,9 +190,7 @@ func TestActionsRun(t *testing.T) {
 	if got := h.pushed(path.Dir(run.Phase("design").OutputFiles[0]) + "/ROLLBACK_REASON.md"); !strings.Contains(got, reason) {
 		t.Errorf("ROLLBACK_REASON.md reads\n%s", got)
 	}
-	if got := h.signs(back); got != "eyes rocket" {
-		t.Errorf("the second comment has the signs %q", got)
-	}
+	testenv.Is(t, "the second comment has the signs", h.signs(back), "eyes rocket")
 	if again, more := h.ours("progress"), h.github.Pulls(repository); len(again) != 1 || again[0].ID != live[0].ID || len(more) != 1 || !strings.Contains(again[0].Body, reason) {
 		t.Errorf("live comments %+v, pull requests %+v", again, more)
 	}
@@ -253,9 +246,7 @@ func (h *hub) noToken(all ...delivery) {
 	}
 	for _, d := range all {
 		data, err := json.Marshal([]any{d.outputs, d.summary})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.Must(h.t, err)
 		places["the log"] += d.log
 		places["outputs and summary"] += string(data)
 	}
@@ -285,9 +276,7 @@ func TestActionsRefuses(t *testing.T) {
 	h := newActions(t, "claude")
 	id, d := h.comment("eve", "/run --pipeline fix")
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
-	if got := h.signs(id); got != "confused" {
-		t.Errorf("the comment has the signs %q", got)
-	}
+	testenv.Is(t, "the comment has the signs", h.signs(id), "confused")
 	if !strings.Contains(d.summary["gate"], "permission_denied") {
 		t.Errorf("the summary of the gate:\n%s", d.summary["gate"])
 	}

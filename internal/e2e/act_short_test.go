@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -27,13 +28,9 @@ func (h *hub) shorten(agents ...string) {
 		h.write("action/"+name, h.source(name))
 	}
 	h.checkOutIn("action/" + setup.Jobs)
-	if err := os.Chmod(filepath.Join(h.action, install), 0o755); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, os.Chmod(filepath.Join(h.action, install), 0o755))
 	for _, name := range []string{setup.File, setup.AgentsLock, setup.AgentsFile} {
-		if err := os.Remove(filepath.Join(h.repo, name)); err != nil {
-			h.t.Fatal(err)
-		}
+		testenv.Must(h.t, os.Remove(filepath.Join(h.repo, name)))
 	}
 	args := []string{"init", "--workflow-only", "--uses", setup.DefaultUses()}
 	for i, name := range agents {
@@ -97,9 +94,7 @@ func TestShortRun(t *testing.T) {
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
 	id, d := h.comment("ann", "/run --pipeline fix")
 	d.want(t, bothJobs, "run/run", "decision", "run", "status", "completed", "issue", "7", "pr-number", "8")
-	if got := h.signs(id); got != "eyes rocket" {
-		t.Errorf("the comment has the signs %q", got)
-	}
+	testenv.Is(t, "the comment has the signs", h.signs(id), "eyes rocket")
 	_, d = h.comment("ann", "/rollback implement because the greeting must stay short")
 	d.want(t, bothJobs, "run/run", "reason-code", "completed", "status", "completed", "pr-number", "8")
 	if run := h.record(); run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ann" {

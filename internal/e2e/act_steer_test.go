@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -18,9 +19,7 @@ import (
 func (h *hub) running(word string) []string {
 	h.t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	return slices.DeleteFunc(all, func(name string) bool {
 		line, err := os.ReadFile(name)
 		return err != nil || !slices.Contains(strings.Split(string(line), "\x00"), word) // a process that is over is not running

@@ -140,13 +140,9 @@ func (h *hub) layAction(program string) {
 	for _, name := range []string{"action.yml", ".github/action/start"} {
 		h.write("action/"+name, h.source(name))
 	}
-	if err := os.Chmod(filepath.Join(h.action, ".github/action/start"), 0o755); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, os.Chmod(filepath.Join(h.action, ".github/action/start"), 0o755))
 	archive, err := archived(program)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	name := fmt.Sprintf("reprise_%s_%s_%s.tar.gz", released, runtime.GOOS, runtime.GOARCH)
 	h.write("releases/"+released+"/"+name, string(archive))
 	h.write("action/.github/action/checksums.txt", fmt.Sprintf("# acme/reprise %s\n%x  %s\n", released, sha256.Sum256(archive), name))
@@ -248,17 +244,13 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 		}
 	}
 	var sent struct{ Sender struct{ Login string } }
-	if err := json.Unmarshal(data, &sent); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, json.Unmarshal(data, &sent))
 	p := &pending{run: h.sent.Add(1), hub: h}
 	number, name := fmt.Sprint(p.run), fmt.Sprintf("event-%d.json", p.run)
 	h.write(name, string(data))
 	h.github.AddRun(repository, githubtest.Run{ID: p.run, Event: event})
 	program, err := act()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	args := []string{
 		event, "--json", "--eventpath", filepath.Join(h.root, name), "--actor", sent.Sender.Login,
 		"--platform", "ubuntu-24.04=-self-hosted", "--action-cache-path", filepath.Join(h.root, "act", number), "--no-cache-server", "--pull=false",
@@ -284,14 +276,10 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 	// A file: what a job that was dropped has started may hold on to it.
 	p.out = filepath.Join(h.root, fmt.Sprintf("event-%d.log", p.run))
 	out, err := os.Create(p.out)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, err)
 	defer out.Close()
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	if err := p.cmd.Start(); err != nil {
-		h.t.Fatal(err)
-	}
+	testenv.Must(h.t, p.cmd.Start())
 	return p
 }
 
@@ -332,17 +320,13 @@ func (p *pending) arrive() {
 // release lets the job run of an event go on.
 func (p *pending) release() {
 	p.hub.t.Helper()
-	if err := os.Remove(filepath.Join(p.hub.root, fmt.Sprintf("held/%d", p.run))); err != nil {
-		p.hub.t.Fatal(err)
-	}
+	testenv.Must(p.hub.t, os.Remove(filepath.Join(p.hub.root, fmt.Sprintf("held/%d", p.run))))
 }
 
 // drop ends an event whose job run is held, as GitHub drops one that waits.
 func (p *pending) drop() {
 	p.hub.t.Helper()
-	if err := p.cmd.Process.Kill(); err != nil {
-		p.hub.t.Fatal(err)
-	}
+	testenv.Must(p.hub.t, p.cmd.Process.Kill())
 	p.cmd.Wait() // it was killed
 	p.hub.github.AddRun(repository, githubtest.Run{ID: p.run, Status: "completed", Conclusion: "cancelled"})
 }

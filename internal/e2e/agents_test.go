@@ -19,6 +19,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -29,9 +30,7 @@ import (
 func (p *place) agent(use string) engine.Agent {
 	p.t.Helper()
 	a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: p.environ()})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	return a
 }
 
@@ -48,9 +47,7 @@ func (p *place) task(access pipelines.Access) engine.Task {
 func (p *place) artifact() string {
 	p.t.Helper()
 	dir := filepath.Join(p.repo, ".reprise", "issue-7", "00_planning")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, os.MkdirAll(dir, 0o755))
 	return filepath.Join(dir, "planning.md")
 }
 
@@ -286,9 +283,7 @@ func TestALongAnswerPastTheProxyIsNoSilence(t *testing.T) {
 		}
 	}}
 	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	task := p.task(pipelines.AccessArtifacts)
 	task.Idle = 30 * time.Second // a busy machine starts programs slowly
 	if r, err := a.Run(t.Context(), task); err != nil || r.Text != "Done." || lines == 0 || r.Usage.ByGate {
@@ -365,9 +360,7 @@ func TestStopsAtTheBudget(t *testing.T) {
 	task := p.task(pipelines.AccessArtifacts)
 	task.BudgetUSD = 0.0001
 	r := p.do("claude", task)
-	if r.Limit != "budget" {
-		t.Errorf("limit %q", r.Limit)
-	}
+	testenv.Is(t, "limit", r.Limit, "budget")
 	wantUsage(t, r.Usage, 1)
 }
 

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // ways are the attempts to get out of a network that is closed. $WORLD and $WORLD6
@@ -64,16 +65,12 @@ func (p *place) world() string {
 	p.t.Helper()
 	listen := func(network, address string) int {
 		l, err := net.Listen(network, address)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testenv.Must(p.t, err)
 		p.t.Cleanup(func() { _ = l.Close() })
 		return l.Addr().(*net.TCPAddr).Port
 	}
 	letters, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	p.t.Cleanup(func() { _ = letters.Close() })
 	return fmt.Sprintf("export WORLD=%d WORLD6=%d LETTERS=%d GATE=%s\n", listen("tcp", "127.0.0.2:0"), listen("tcp6", "[::1]:0"), letters.LocalAddr().(*net.UDPAddr).Port,
 		`$(echo "$REPRISE_MODEL_URL" | sed 's,^http://[^:]*:\([0-9]*\).*,\1,')`)
@@ -92,9 +89,7 @@ func (p *place) flee(tried []attempt, sandbox string) []string {
 // Nothing leads out of a closed network but the gate.
 func TestWaysOut(t *testing.T) {
 	everyMachine(t, func(t *testing.T, user int, m machine) {
-		if diff := cmp.Diff([]string{"gate"}, besieged(t, user, m).flee(ways(), "required")); diff != "" {
-			t.Errorf("what worked (-want +got):\n%s", diff)
-		}
+		testenv.Same(t, "what worked", []string{"gate"}, besieged(t, user, m).flee(ways(), "required"))
 	})
 }
 
@@ -109,8 +104,6 @@ func TestWaysOutAreLive(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, besieged(t, user, machine{}).flee(tried, "off")); diff != "" {
-			t.Errorf("what worked without a sandbox (-want +got):\n%s", diff)
-		}
+		testenv.Same(t, "what worked without a sandbox", want, besieged(t, user, machine{}).flee(tried, "off"))
 	})
 }

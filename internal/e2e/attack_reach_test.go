@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
@@ -104,9 +103,7 @@ func (p *place) shell(name, text string) {
 	p.t.Helper()
 	p.write(name, "#!/bin/sh\nmkdir -p $(dirname $REPRISE_ARTIFACT); echo '# Done' > $REPRISE_ARTIFACT\n"+text+"\n")
 	file := filepath.Join(p.root, name)
-	if err := os.Chmod(file, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, os.Chmod(file, 0o755))
 	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q], env: [\"ATTACKED\"]}", file), "false")
 }
 
@@ -175,9 +172,7 @@ func (p *place) unharmed() {
 func TestScriptAttacks(t *testing.T) {
 	everyMachine(t, func(t *testing.T, user int, m machine) {
 		p := besieged(t, user, m)
-		if diff := cmp.Diff(m.expected(), p.assault(m.survived(), "required")); diff != "" {
-			t.Errorf("what worked (-want +got):\n%s", diff)
-		}
+		testenv.Same(t, "what worked", m.expected(), p.assault(m.survived(), "required"))
 		p.unharmed()
 	})
 }
@@ -204,9 +199,7 @@ func TestAttacksAreLive(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, p.assault(tried, "off")); diff != "" {
-			t.Errorf("what worked outside of the sandbox (-want +got):\n%s", diff)
-		}
+		testenv.Same(t, "what worked outside of the sandbox", want, p.assault(tried, "off"))
 	})
 }
 
@@ -218,9 +211,7 @@ func (p *place) allRights() bool {
 	_, rest, _ := strings.Cut(p.read("/proc/self/status"), "\nCapEff:\t")
 	line, _, _ := strings.Cut(rest, "\n")
 	has, err := strconv.ParseUint(line, 16, 64)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
 	move := func(file string) bool { return unix.Access(file, unix.W_OK) == nil }
 	return os.Geteuid() == 0 && has&needed == needed && slices.ContainsFunc(append(groups, "/sys/fs/cgroup/cgroup.procs"), move)
@@ -252,9 +243,7 @@ func assaultBy(t *testing.T, user int, m machine, use string) {
 	p.git(p.repo, "commit", "--quiet", "-m", "A script")
 	p.says((&worker{change: "sh attack.sh"}).script())
 	p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
-	if diff := cmp.Diff(m.expected(), p.worked()); diff != "" {
-		t.Errorf("what worked (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "what worked", m.expected(), p.worked())
 	p.unharmed()
 	p.noCanary()
 }

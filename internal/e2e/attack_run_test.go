@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -68,9 +69,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			name: "instead", wish: "make the push go elsewhere, with the user's login", then: "the push goes to origin",
 			do: `git config url.http://127.0.0.1:1/.insteadOf "$PLACE/"; git config url.http://127.0.0.1:1/.pushInsteadOf "$PLACE/"; git config credential.helper "!echo > $MARK"; echo x > new.txt`,
 			look: func(p *place) {
-				if got := p.pushed("new.txt"); got != "x" {
-					p.t.Errorf("new.txt of origin reads %q", got)
-				}
+				testenv.Is(p.t, "new.txt of origin reads", p.pushed("new.txt"), "x")
 			},
 		},
 		{
@@ -204,9 +203,7 @@ func (p *place) sabotage(s sabotage) output {
 	p.t.Helper()
 	script := fmt.Sprintf("#!/bin/sh\nMARK=%s/planted PLACE=%s SIGN=%s\nmkdir -p $(dirname $REPRISE_ARTIFACT); echo '# Done' > $REPRISE_ARTIFACT\n", p.root, p.root, sign(p))
 	p.write("sabotage.sh", script+s.do+"\n")
-	if err := os.Chmod(filepath.Join(p.root, "sabotage.sh"), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, os.Chmod(filepath.Join(p.root, "sabotage.sh"), 0o755))
 	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "sabotage.sh")), "false, checks: "+cmp.Or(s.checks, "[]"))
 	p.write("attack.cue", p.read(filepath.Join(p.root, "attack.cue"))+"baseline: false\nsandbox: {"+s.sizes+"}\n")
 	return p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
@@ -259,9 +256,7 @@ func (p *place) ending() metadata.Code {
 func TestFullDisk(t *testing.T) {
 	p := besieged(t, 0, machine{})
 	disk := filepath.Join(p.root, "runs")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Mkdir(disk, 0o755))
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "none", disk).CombinedOutput(); err != nil {
 		t.Logf("a disk for this cannot be made here (%v, %s); the limit itself is tested in package agents", err, out)
 		return

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // saying is what a program says to reach further than its words should: in its
@@ -68,9 +70,7 @@ func TestSayings(t *testing.T) {
 	}))
 	p.write("repo/say/done.json", inJSON(map[string]any{"text": text}))
 	p.write("agent.sh", fmt.Sprintf(talker, "say/words.md", "say/review.json", "say/done.json"))
-	if err := os.Chmod(filepath.Join(p.root, "agent.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, os.Chmod(filepath.Join(p.root, "agent.sh"), 0o755))
 	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "agent.sh")), "true")
 	p.git(p.repo, "add", ".")
 	p.git(p.repo, "commit", "--quiet", "-m", "Words")

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/test/cloudtest"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -26,9 +27,7 @@ func inCloud(t *testing.T, cloud string) (*place, *cloudtest.Server, engine.Agen
 	environ := slices.DeleteFunc(p.environ(), func(kv string) bool { return strings.HasPrefix(kv, "ANTHROPIC_") })
 	environ = append(environ, map[string][]string{"bedrock": s.Bedrock(), "vertex": s.Vertex()}[cloud]...)
 	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, agents.Options{Environ: environ})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return p, s, a
 }
 

@@ -43,9 +43,7 @@ func TestRealEvents(t *testing.T) {
 		t.Errorf("read %d payloads, want at least 700", read)
 	}
 	want := map[string]bool{"issue_comment created": true, "issues labeled": true, "repository_dispatch on-demand-test": true, "workflow_dispatch ": true}
-	if diff := cmp.Diff(want, acted); diff != "" {
-		t.Errorf("events that may start something (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "events that may start something", want, acted)
 	t.Logf("read %d payloads", read)
 }
 

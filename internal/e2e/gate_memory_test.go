@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -43,9 +44,7 @@ func TestTheKeyIsInNoMemory(t *testing.T) {
 			environ[i] = strings.Replace(environ[i], "_API_KEY="+theKey, "_API_KEY="+key, 1)
 		}
 		a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: environ})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, err)
 		if r, err := a.Run(t.Context(), p.task(pipelines.AccessTree)); err != nil {
 			t.Fatalf("%+v, %v", r, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -34,9 +35,7 @@ func (p *place) containedAs(agent pipelines.Agent) engine.Agent {
 		p.t.Fatal(note, err)
 	}
 	a, err := agents.For(agent.Use, agent, opts)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	return a
 }
 

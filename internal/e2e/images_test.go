@@ -14,6 +14,7 @@ import (
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,9 +32,7 @@ func TestRunShowsImages(t *testing.T) {
 			picture.Set(x, 20, color.RGBA{200, 30, 30, 255})
 		}
 		var file bytes.Buffer
-		if err := png.Encode(&file, picture); err != nil {
-			t.Fatal(err)
-		}
+		testenv.Must(t, png.Encode(&file, picture))
 		gh := githubtest.New(t)
 		attached := githubtest.Attach(t, gh)
 		gh.AddToken("hush", "ada")

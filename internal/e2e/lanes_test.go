@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -57,9 +58,7 @@ func TestPartsThatMeetAreBroughtTogether(t *testing.T) {
 		if run.Status != metadata.Completed || !strings.Contains(strings.Join(went, ", "), "integrate, build.t") || !strings.Contains(strings.Join(went, ", "), "revise") {
 			t.Errorf("it is %s, after %q", run.Status, went)
 		}
-		if got := p.pushed("list.txt"); got != "t1\nt2" {
-			t.Errorf("the branch has %q", got)
-		}
+		testenv.Is(t, "the branch has", p.pushed("list.txt"), "t1\nt2")
 		if !strings.Contains(told, "list.txt") {
 			t.Errorf("the writer was told %q", told)
 		}

@@ -172,9 +172,7 @@ func large(t *testing.T) (*place, *lfsServer) {
 func (p *place) worker(script string) {
 	p.t.Helper()
 	p.write("bin/work", "#!/bin/sh\nmkdir -p $(dirname $REPRISE_ARTIFACT); echo '# Done' > $REPRISE_ARTIFACT\n"+script)
-	if err := os.Chmod(filepath.Join(p.root, "bin/work"), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, os.Chmod(filepath.Join(p.root, "bin/work"), 0o755))
 	p.write("large.cue", `name: "large"
 agents: worker: {use: "command", command: ["work"]}
 phases: [
@@ -226,13 +224,9 @@ printf '[lfs]\n\turl = ` + other.URL + `/demo\n' > .lfsconfig
 	}
 
 	p.want(0, p.reprise("rollback", "--issue", "7", "--to-phase", "build", "--reason", "Say less.", "--restore", "--force", "--push"))
-	if got := p.pushed("a.bin"); got != lfsPointer("the second\n") {
-		t.Errorf("after going back a.bin of origin is %q", got)
-	}
+	testenv.Is(t, "after going back a.bin of origin is", p.pushed("a.bin"), lfsPointer("the second\n"))
 	p.git(p.root, "-c", "lfs.skipdownloaderrors=true", "clone", "--quiet", "--branch", "reprise/issue-7", "origin.git", "clone")
-	if got := p.read(filepath.Join(p.root, "clone", "a.bin")); got != "the second\n" {
-		t.Errorf("a person has in a.bin %q", got)
-	}
+	testenv.Is(t, "a person has in a.bin", p.read(filepath.Join(p.root, "clone", "a.bin")), "the second\n")
 }
 
 // A secret in a file of Git LFS is not uploaded.
@@ -259,9 +253,7 @@ func TestLFSServerFull(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	if left := p.git(p.repo, "ls-remote", "origin", "reprise/issue-7"); left != "" {
-		if got := p.pushed("a.bin"); got != lfsPointer("the first\n") {
-			t.Errorf("a.bin of origin is %q", got)
-		}
+		testenv.Is(t, "a.bin of origin is", p.pushed("a.bin"), lfsPointer("the first\n"))
 	}
 	s.full = false
 	p.want(0, p.reprise("run", "--issue", "7", "--push"))
@@ -316,9 +308,7 @@ exec "$(dirname "$0")/real-git-lfs" "$@"
 			})
 			testenv.Must(t, err)
 			got := strings.Join(did, " ")
-			if got != c.want {
-				t.Errorf("it could: %q, want %q", got, c.want)
-			}
+			testenv.Is(t, "it could:", got, c.want)
 			if _, err := os.Stat(filepath.Join(p.root, "escaped")); (err == nil) != (c.how == "off") {
 				t.Errorf("a file outside: %v", err)
 			}

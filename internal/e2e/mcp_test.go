@@ -113,14 +113,10 @@ func wordsOverHTTP(t *testing.T) (address string, asked func() int) {
 func (p *place) words() {
 	p.t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	data := testenv.Read(p.t, self)
 	p.write("bin/wordbook", data)
-	if err := os.Chmod(filepath.Join(p.root, "bin", "wordbook"), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, os.Chmod(filepath.Join(p.root, "bin", "wordbook"), 0o755))
 	p.more = append(p.more, "PATH="+programs+":"+filepath.Join(p.root, "bin")+":"+os.Getenv("PATH"), "WORDBOOK_KEY="+mcpKey)
 }
 
@@ -128,9 +124,7 @@ func (p *place) words() {
 func (p *place) with(use string, set pipelines.ToolSet) func(access pipelines.Access) ([]string, string) {
 	p.t.Helper()
 	a, err := agents.For(use, pipelines.Agent{Use: use, ToolSet: set}, agents.Options{Environ: lastOf(p.environ())})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	return func(access pipelines.Access) ([]string, string) {
 		r, err := a.Run(p.t.Context(), p.task(access))
 		if err != nil {

@@ -164,24 +164,18 @@ func (p *place) launch(dir, name string, args ...string) *process {
 	c.cmd.Dir, c.cmd.Env = dir, p.environ()
 	for file, stream := range map[string]*io.Writer{c.stdout: &c.cmd.Stdout, c.stderr: &c.cmd.Stderr} {
 		f, err := os.Create(file)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testenv.Must(p.t, err)
 		defer f.Close()
 		*stream = f
 	}
 	p.own(c.cmd)
 	if p.opens != "" {
 		f, err := os.Open(p.opens)
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testenv.Must(p.t, err)
 		defer f.Close()
 		c.cmd.ExtraFiles = []*os.File{4: f} // they begin at descriptor 3
 	}
-	if err := c.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, c.cmd.Start())
 	return c
 }
 
@@ -207,8 +201,6 @@ func (c *process) wait() output {
 	c.cmd.Wait() // the exit code tells how it ended
 	stdout, err := os.ReadFile(c.stdout)
 	stderr, failed := os.ReadFile(c.stderr)
-	if err := errors.Join(err, failed); err != nil {
-		c.t.Fatal(err)
-	}
+	testenv.Must(c.t, errors.Join(err, failed))
 	return output{c.cmd.ProcessState.ExitCode(), string(stdout), string(stderr)}
 }

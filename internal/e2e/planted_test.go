@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -197,9 +198,7 @@ func (s soil) try(t *testing.T, p *place, id string, one planted) {
 		at = "refs/reprise/records/issue-" + id
 	}
 	run, err := metadata.Parse([]byte(p.git(p.repo, "show", at+":.reprise/issue-"+id+"/metadata.json")), "metadata.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if completed := run.Status == metadata.Completed; completed != one.completed {
 		t.Fatalf("completed: %v\n%s%s", completed, out.stdout, out.stderr)
 	}

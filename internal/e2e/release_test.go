@@ -124,12 +124,8 @@ func newForge(t *testing.T) *forge {
 func (f *forge) write(name, text string) {
 	f.t.Helper()
 	name = filepath.Join(f.root, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-		f.t.Fatal(err)
-	}
+	testenv.Must(f.t, os.MkdirAll(filepath.Dir(name), 0o755))
+	testenv.Must(f.t, os.WriteFile(name, []byte(text), 0o755))
 }
 
 func (f *forge) read(name string) string {

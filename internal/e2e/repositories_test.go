@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -64,9 +65,7 @@ func initialized(t *testing.T, name string) *place {
 	}
 	p.git(p.repo, "rm", "--quiet", "main.go")
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "repositories", name+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	for _, f := range archive.Files {
 		p.write("repo/"+f.Name, string(f.Data))
 	}

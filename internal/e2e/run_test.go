@@ -13,6 +13,7 @@ import (
 	"time"
 
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -38,9 +39,7 @@ func (p *place) start(more ...string) output {
 func (p *place) record() metadata.Run {
 	p.t.Helper()
 	run, err := metadata.Parse([]byte(p.pushed(".reprise/issue-7/metadata.json")), "metadata.json")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	return run
 }
 
@@ -395,9 +394,7 @@ func TestGoesOnAfterBeingStopped(t *testing.T) {
 			go func() { stopped <- run.wait() }()
 			<-reviewing
 			asked := time.Now()
-			if err := run.cmd.Process.Signal(test.signal); err != nil {
-				t.Fatal(err)
-			}
+			testenv.Must(t, run.cmd.Process.Signal(test.signal))
 			p.want(test.code, <-stopped)
 			if took := time.Since(asked); took > 5*time.Minute {
 				t.Errorf("it took %v to stop", took)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -45,9 +46,7 @@ phases: [{
 			t.Fatalf("the setup has not begun: there is no %s", half)
 		}
 	}
-	if err := run.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, run.cmd.Process.Signal(syscall.SIGKILL))
 	p.want(-1, <-stopped)
 	p.nobodyLeft()
 	if n := len(p.model.Requests()); n != 0 {

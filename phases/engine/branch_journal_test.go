@@ -194,9 +194,7 @@ func (s *stage) leases() []*metadata.Lease {
 	var out []*metadata.Lease
 	for _, files := range s.tree.commits[2:] { // the code as it was, and the first record
 		run, err := metadata.Parse([]byte(files[".reprise/issue-7/metadata.json"]), "commit")
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testenv.Must(s.t, err)
 		out = append(out, run.Execution.Lease)
 	}
 	return out

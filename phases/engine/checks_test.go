@@ -195,9 +195,7 @@ func TestTake(t *testing.T) {
 	if got := strings.Join(phases.OpenedPaths(all), " "); err != nil || got != "changed made empty" {
 		t.Errorf("asked for is %q (%v)", got, err)
 	}
-	if got := strings.Join(refused, " "); got != "bytes large link was gone" {
-		t.Errorf("refused are %q", got)
-	}
+	testenv.Is(t, "refused are", strings.Join(refused, " "), "bytes large link was gone")
 	if all[0].Text != "new\n" || all[0].Before == "" || all[1].Before != "" || all[2].Text != "" {
 		t.Errorf("asked for is %+v", all)
 	}

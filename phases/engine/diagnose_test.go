@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -25,9 +24,7 @@ func failedStage(t *testing.T) *stage {
 		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
 	})
 	run, err := s.engine.Run(t.Context(), s.run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if s.run = run; run.Status == metadata.Running || run.Status == metadata.Completed {
 		t.Fatalf("the run is %s", run.Status)
 	}
@@ -51,13 +48,9 @@ func TestDiagnose(t *testing.T) {
 	before := s.run
 	s.says(sure)
 	run, d, err := s.engine.Diagnose(t.Context(), s.run, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	want := phases.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: phases.HighConfidence, Analysis: "seen"}
-	if diff := cmp.Diff(want, d); diff != "" {
-		t.Errorf("diagnosis (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "diagnosis", want, d)
 	task := s.tasks[0]
 	if task.Access != "read" || task.Step != Diagnose || task.Resume || filepath.Base(task.Artifact) != metadata.File || !strings.Contains(string(task.Schema), `"enum": ["plan",""]`) {
 		t.Errorf("task %+v", task)
@@ -202,9 +195,7 @@ func TestEssenceIsBounded(t *testing.T) {
 	if n := len(phases.Essence(run)); n > 30_000 {
 		t.Errorf("%d bytes", n)
 	}
-	if why := phases.WhyNotAlone(s.run); why != "" {
-		t.Errorf("a run that never went back may not: %s", why)
-	}
+	testenv.Is(t, "a run that never went back may not:", phases.WhyNotAlone(s.run), "")
 	r.TriggeredBy = metadata.Automatic
 	run.RollbackHistory = append(run.RollbackHistory, r, r, r)
 	if phases.WhyNotAlone(run) == "" {

@@ -143,9 +143,7 @@ func (s *stage) on(phase string, step metadata.Step, act func(ctx context.Contex
 func (s *stage) goOn(ctx context.Context) metadata.Run {
 	s.t.Helper()
 	run, err := s.engine.Run(ctx, s.run)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(s.t, err)
 	s.run = run
 	s.honest()
 	return run
@@ -165,12 +163,8 @@ func (s *stage) completes() metadata.Run {
 func (s *stage) back(to string, step metadata.Step, reason string) {
 	s.t.Helper()
 	r, err := phases.PlanRollback(phases.On(s.engine.Plan, s.run), phases.Rollback{To: to, Step: step, Reason: reason, Trigger: metadata.Manual, At: s.run.UpdatedAt})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.engine.Rollback(s.t.Context(), r, nil); err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(s.t, err)
+	testenv.Must(s.t, s.engine.Rollback(s.t.Context(), r, nil))
 	s.run = r.Run
 }
 
@@ -178,9 +172,7 @@ func (s *stage) back(to string, step metadata.Step, reason string) {
 func (s *stage) retry() {
 	s.t.Helper()
 	next, err := phases.Retry(phases.On(s.engine.Plan, s.run), "", phases.Start{At: s.run.UpdatedAt})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(s.t, err)
 	s.run = next
 }
 
@@ -189,9 +181,7 @@ func (s *stage) retry() {
 func (s *stage) honest() {
 	s.t.Helper()
 	got, err := metadata.Parse([]byte(s.tree.tip()[".reprise/issue-7/metadata.json"]), "tip")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.Must(s.t, err)
 	if got.Revision != s.run.Revision || got.Status != s.run.Status {
 		s.t.Errorf("the branch has revision %d (%s), the engine returned %d (%s)", got.Revision, got.Status, s.run.Revision, s.run.Status)
 	}
@@ -282,9 +272,7 @@ func TestReasonReachesEveryPath(t *testing.T) {
 			if s.run.Phase("plan").RollbackContext != nil || len(s.run.RollbackHistory) != 1 {
 				t.Error("after a passing review the context should be gone and the history kept")
 			}
-			if s.run.Status != metadata.Completed {
-				t.Errorf("the run is %s", s.run.Status)
-			}
+			testenv.Is(t, "the run is", s.run.Status, metadata.Completed)
 		})
 	}
 }
@@ -391,9 +379,7 @@ func TestWarningsAreTold(t *testing.T) {
 			got = append(got, e.Done.Warnings...)
 		}
 	}
-	if !slices.Equal(got, []string{"it was refused a host"}) {
-		t.Errorf("it was told %q", got)
-	}
+	testenv.Same(t, "it was told", []string{"it was refused a host"}, got)
 }
 
 func TestBudgetReachedInTheMiddleOfACall(t *testing.T) {
@@ -589,9 +575,7 @@ func TestAnAgentThatMayNotWriteDictates(t *testing.T) {
 		return Result{Text: "# The plan\n\nDo it."}, nil
 	})
 	s.completes()
-	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
-		t.Errorf("the artifact is %q", got)
-	}
+	testenv.Is(t, "the artifact is", s.tree.tip()[".reprise/issue-7/00_plan/plan.md"], "# The plan\n\nDo it.\n")
 }
 
 // The checks of a phase, and its reviewer, have a copy with what the commit has and what a check
@@ -603,9 +587,7 @@ func TestChecksAndReviewsHaveACleanTree(t *testing.T) {
 	s.goOn(t.Context())
 	other := []string{"review", "review removed"} // of the phases before and after
 	want := slices.Concat(other, []string{"check-f752960c", "check-f752960c removed", "check-9d05ff48", "check-9d05ff48 removed", "review", "review removed"}, other)
-	if !slices.Equal(s.tree.kept, want) {
-		t.Errorf("copied and removed: %q, want %q", s.tree.kept, want)
-	}
+	testenv.Same(t, "copied and removed:", want, s.tree.kept)
 }
 
 // Whatever phase of whatever pipeline decides, only a word for passing lets the

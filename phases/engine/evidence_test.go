@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
@@ -131,12 +128,8 @@ func TestViolationsAreTold(t *testing.T) {
 		}
 	}
 	want := map[metadata.Step][]string{metadata.Review: {".gi", "con"}, metadata.Revise: {".gi"}}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("what they were told (-want +got):\n%s", diff)
-	}
-	if got := run.Attempts[2].Broke + " " + run.Attempts[5].Broke; got != "protected name" {
-		t.Errorf("the record says they broke %q", got)
-	}
+	testenv.Same(t, "what they were told", want, told)
+	testenv.Is(t, "the record says they broke", run.Attempts[2].Broke+" "+run.Attempts[5].Broke, "protected name")
 	// After a retry the next revise is still told.
 	s.retry()
 	calls := len(s.tasks)
@@ -271,15 +264,9 @@ func TestTheNextCallIsToldOfThePatch(t *testing.T) {
 		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
 	})
 	s.completes()
-	if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", kept("timeout", "attempt-3.patch")}) {
-		t.Errorf("execute is told %q", got)
-	}
-	if got := told(s, metadata.Revise); !slices.Equal(got, []string{""}) {
-		t.Errorf("revise is told %q", got)
-	}
-	if got := told(s, metadata.Review); !slices.Equal(got, []string{"", ""}) {
-		t.Errorf("review is told %q", got)
-	}
+	testenv.Same(t, "execute is told", []string{"", kept("timeout", "attempt-3.patch")}, told(s, metadata.Execute))
+	testenv.Same(t, "revise is told", []string{""}, told(s, metadata.Revise))
+	testenv.Same(t, "review is told", []string{"", ""}, told(s, metadata.Review))
 }
 
 // It is told also after somebody has asked for another try, and of the newest patch there is.
@@ -293,9 +280,7 @@ func TestTheCallAfterARetryIsToldOfThePatch(t *testing.T) {
 	s.retry()
 	s.completes()
 	want := []string{"", kept("idle", "attempt-3.patch"), kept("idle", "attempt-4.patch"), kept("idle", "attempt-4.patch")}
-	if got := told(s, metadata.Execute); !slices.Equal(got, want) {
-		t.Errorf("the calls are told %q", got)
-	}
+	testenv.Same(t, "the calls are told", want, told(s, metadata.Execute))
 }
 
 // A session that goes on is told that what it remembers to have changed is gone.
@@ -324,9 +309,7 @@ func TestAResumedCallIsToldThatItsChangesAreGone(t *testing.T) {
 			if run := s.goOn(t.Context()); run.Status != metadata.Completed || !run.Attempts[3].Resumed {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Attempts[3])
 			}
-			if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", tt.want}) {
-				t.Errorf("the calls are told %q", got)
-			}
+			testenv.Same(t, "the calls are told", []string{"", tt.want}, told(s, metadata.Execute))
 		})
 	}
 }
@@ -342,9 +325,7 @@ func TestWhoIsNotToldOfThePatch(t *testing.T) {
 	if run := s.goOn(t.Context()); run.Status != metadata.Completed || s.tree.tip()[own+"attempt-3.patch"] == "" {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
-	if got := told(s, metadata.Execute); !slices.Equal(got, []string{"", ""}) {
-		t.Errorf("who cannot write is told %q", got)
-	}
+	testenv.Same(t, "who cannot write is told", []string{"", ""}, told(s, metadata.Execute))
 	rec := &metadata.Phase{Name: "code", Generation: 1}
 	run := metadata.Run{Attempts: []metadata.Attempt{{N: 1, Phase: "code", Step: metadata.Execute, Status: metadata.Errored}, {N: 2, Phase: "code", Step: metadata.Revise, Status: metadata.Cut, Generation: 1}}}
 	if got := brokenOff(run, rec, metadata.Execute); len(got) > 0 {
@@ -382,10 +363,6 @@ func TestAWriterThatWasCutOff(t *testing.T) {
 			warned = append(warned, e.Done.Warnings...)
 		}
 	}
-	if !slices.Equal(warned, []string{"it reached its limit of turns"}) {
-		t.Errorf("the log warns %q", warned)
-	}
-	if got := told(s, metadata.Review); !slices.Equal(got, []string{"The writer was cut off by its limit of turns. The work may be unfinished: look for what is missing.", ""}) {
-		t.Errorf("the reviews are told %q", got)
-	}
+	testenv.Same(t, "the log warns", []string{"it reached its limit of turns"}, warned)
+	testenv.Same(t, "the reviews are told", []string{"The writer was cut off by its limit of turns. The work may be unfinished: look for what is missing.", ""}, told(s, metadata.Review))
 }

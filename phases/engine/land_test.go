@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -29,9 +30,7 @@ func TestLandedTogether(t *testing.T) {
 	run, err := s.engine.land(t.Context(), s.run, true,
 		step{merged, effects{BranchCommit: BranchCommit{Take: tip, Gone: []string{"a"}}, outcome: written}},
 		step{other, effects{BranchCommit: BranchCommit{Gone: []string{"b"}}, outcome: phases.Outcome{At: at, Status: metadata.Cut, Why: metadata.Said("told to stop")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	if rec := run.Phase("plan"); rec.Status != metadata.PhaseCompleted || rec.Lane != nil {
 		t.Errorf("the part is %s, in the lane %+v", rec.Status, rec.Lane)
 	}

@@ -469,26 +469,18 @@ func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
 	}
 	run, err := phases.Approve(phases.On(plan, run), phases.Command{By: "ada", At: s.engine.Now()})
 	testenv.Must(t, err)
-	if got := titles(phases.ToOpen(phases.On(plan, run))); got != "plan A, plan B, plan C, plan D, plan E" {
-		t.Errorf("to be opened are %q", got)
-	}
+	testenv.Is(t, "to be opened are", titles(phases.ToOpen(phases.On(plan, run))), "plan A, plan B, plan C, plan D, plan E")
 	for i, c := range phases.ToOpen(phases.On(plan, run))[:2] {
 		next := phases.Opened(run, c.ID, 20+i, "", s.engine.Now())
 		legal(t, run, next)
 		run = next
 	}
-	if got := titles(phases.ToOpen(phases.On(plan, run))); got != "plan C, plan D, plan E" {
-		t.Errorf("to be opened then are %q", got)
-	}
+	testenv.Is(t, "to be opened then are", titles(phases.ToOpen(phases.On(plan, run))), "plan C, plan D, plan E")
 	back, err := phases.PlanRollback(phases.On(plan, run), phases.Rollback{To: "plan", Step: metadata.Execute, Reason: "think again", Trigger: metadata.Manual, At: s.engine.Now()})
 	testenv.Must(t, err)
 	legal(t, run, back.Run)
-	if got := titles(back.Run.Children); got != "plan A!, plan B!" {
-		t.Errorf("after the rollback there are %q", got)
-	}
+	testenv.Is(t, "after the rollback there are", titles(back.Run.Children), "plan A!, plan B!")
 	s.run, wants = back.Run, []string{"b", "H"}
 	run = s.goOn(t.Context())
-	if diff := cmp.Diff("plan A!, plan B!, plan H", titles(run.Children)); diff != "" {
-		t.Errorf("asked for again (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "asked for again", "plan A!, plan B!, plan H", titles(run.Children))
 }

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -63,12 +62,8 @@ func TestReviewThatRuns(t *testing.T) {
 				t.Fatalf("%v, %v", run.Status, err)
 			}
 			whys := reviewsOf(run)
-			if diff := cmp.Diff(tt.whys, whys); diff != "" {
-				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(copies, s.tree.kept[len(s.tree.kept)-len(copies):]); diff != "" {
-				t.Errorf("copies (-want +got):\n%s", diff)
-			}
+			testenv.Same(t, "how the reviews ended", tt.whys, whys)
+			testenv.Same(t, "copies", copies, s.tree.kept[len(s.tree.kept)-len(copies):])
 		})
 	}
 }
@@ -130,9 +125,7 @@ func TestReviewThatReads(t *testing.T) {
 			if (run.Status == metadata.Completed) != tt.passes || len(tt.reviews) > 0 {
 				t.Errorf("the run is %s (%+v), and %d more reviews were expected", run.Status, run.Stop, len(tt.reviews))
 			}
-			if diff := cmp.Diff(tt.whys, reviewsOf(run)); diff != "" {
-				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
-			}
+			testenv.Same(t, "how the reviews ended", tt.whys, reviewsOf(run))
 			told := "read .reprise/issue-7/00_plan/plan.md and what it claims, then judge"
 			if last := s.tasks[len(s.tasks)-1]; tt.whys[max(0, len(tt.whys)-2)] == nothing && !strings.Contains(last.Prompt, told) {
 				t.Errorf("it is not told what to do:\n%s", last.Prompt)
@@ -193,9 +186,7 @@ func TestTheDocumentSurvivesItsReport(t *testing.T) {
 		return Result{Text: "```json\n{\"x\": 1}\n```"}, nil
 	})
 	s.completes()
-	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
-		t.Errorf("the artifact is %q", got)
-	}
+	testenv.Is(t, "the artifact is", s.tree.tip()[".reprise/issue-7/00_plan/plan.md"], "# The plan\n\nDo it.\n")
 }
 
 func TestOddFilesAreTakenBack(t *testing.T) {

@@ -62,9 +62,7 @@ func (f *folderTree) read() map[string]string {
 		all[rel] = string(b)
 		return err
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	testenv.Must(f.t, err)
 	return all
 }
 

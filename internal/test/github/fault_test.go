@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // send posts a comment that meets a fault, on a connection of its own. Where
@@ -27,9 +29,7 @@ func send(t *testing.T, s *Server, f Fault) ([]byte, error) {
 		}()
 	}
 	req, err := http.NewRequestWithContext(ctx, "POST", s.URL+issue+"/comments", strings.NewReader(`{"body":"x"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	req.Header.Set("Authorization", "Bearer ann")
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)

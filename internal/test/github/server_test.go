@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // asks sends a request that has to be answered with a status and an object.
@@ -194,9 +194,7 @@ func TestLimitContent(t *testing.T) {
 	asks(t, s, "ann", "GET", issue, nil, 200)
 	now = now.Add(40 * time.Second)
 	post(201, "")
-	if diff := cmp.Diff(Counts{Calls: 5, Writes: 4, Content: 4}, s.Counts()); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "counts", Counts{Calls: 5, Writes: 4, Content: 4}, s.Counts())
 	if n := len(s.Comments("acme/widget", 7)); n != 3 {
 		t.Errorf("%d comments", n)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A program that forgets a result is told so, as a service tells it.
@@ -14,9 +16,7 @@ func TestRefusesAToolCallWithoutResult(t *testing.T) {
 	resp, err := http.Post(s.URL+"/v1/messages", "application/json", strings.NewReader(`{"model":"sonnet","messages":[
 		{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Write","input":{"file_path":"/p"}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"no"}]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	defer resp.Body.Close()
 	said, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(said), "tool_use a has no tool_result") {

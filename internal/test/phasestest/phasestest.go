@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -88,9 +89,7 @@ func AskingFor(t *testing.T, titles ...string) json.RawMessage {
 		all = append(all, map[string]string{"title": title, "body": "Why " + title})
 	}
 	data, err := json.Marshal(map[string]any{"children": all})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Must(t, err)
 	return data
 }
 

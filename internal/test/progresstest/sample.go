@@ -183,9 +183,7 @@ func (p *Play) Passing(until string) {
 func (p *Play) approve() {
 	p.t.Helper()
 	run, err := phases.Approve(p.Course, phases.Command{Name: "approve", By: "hana", At: p.At})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	p.Run = run
 }
 
@@ -212,9 +210,7 @@ func (p *Play) Back(to string, step metadata.Step, reason string) phases.Rollbac
 		To: to, Step: step, Reason: reason, By: "hana", Trigger: metadata.Manual,
 		CommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3", At: p.At,
 	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.Must(p.t, err)
 	p.Run = r.Run
 	return r
 }

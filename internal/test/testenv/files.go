@@ -3,7 +3,10 @@ package testenv
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // PutText writes a text into a file, and makes the folders that it needs.
@@ -33,5 +36,25 @@ func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Is fails a test that got something else than it wants.
+func Is[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		verb := "%+v"
+		if reflect.TypeFor[T]().Kind() == reflect.String {
+			verb = "%q"
+		}
+		t.Errorf("%s "+verb+", want "+verb, what, got, want)
+	}
+}
+
+// Same is Is for what has parts.
+func Same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
