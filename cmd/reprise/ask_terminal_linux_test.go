@@ -130,11 +130,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	c.Dir = dir
 	record, err := c.Output()
 	testenv.Must(t, err)
-	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`} {
-		if !strings.Contains(string(record), want) {
-			t.Errorf("the record has no %s", want)
-		}
-	}
+	testenv.Has(t, "the record", string(record), `"answer": "friendly"`, `"answer": "Everybody"`, `"by": "Ada"`, `"step": "rollback"`, `Bow first`, `"step": "approve"`)
 }
 
 // What is left open waits, and nobody is asked who does not want that.

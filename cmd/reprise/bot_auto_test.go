@@ -70,10 +70,10 @@ func TestAutoTakesBack(t *testing.T) {
 	h.write("home/plan-revise", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
 	id := h.say("max", "/rollback --auto the list ends\nafter 100 entries")
 	j := h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "completed", "reason-code", "completed")
-	has(t, "the log", j.said.String(), "reprise: agent own: cost unknown where a call prints no usage")
+	testenv.Has(t, "the log", j.said.String(), "reprise: agent own: cost unknown where a call prints no usage")
 	h.called("plan execute, build execute, build diagnose, plan revise, build execute")
-	has(t, "what the agent was asked", h.read("home/asked"), "has seen this", "the list ends", "after 100 entries")
-	has(t, "the task of the next agent", h.read("home/task"), "Say how long a list may be.", "by an agent that max has asked")
+	testenv.Has(t, "what the agent was asked", h.read("home/asked"), "has seen this", "the list ends", "after 100 entries")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "Say how long a list may be.", "by an agent that max has asked")
 	run := h.record()
 	if len(run.RollbackHistory) != 1 {
 		t.Fatalf("the rollbacks are %+v", run.RollbackHistory)
@@ -83,8 +83,8 @@ func TestAutoTakesBack(t *testing.T) {
 		t.Errorf("the rollback is %+v", r)
 	}
 	h.signs(id, "eyes rocket")
-	has(t, "the reply", h.replyTo(id), "own: back to plan revise (confidence: high), \\$0.2500", "the run was taken back", "plan.md:3 says 100.")
-	has(t, "the live comment", h.ours("progress")[0].Body, "/rollback --auto the list ends")
+	testenv.Has(t, "the reply", h.replyTo(id), "own: back to plan revise (confidence: high), \\$0.2500", "the run was taken back", "plan.md:3 says 100.")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "/rollback --auto the list ends")
 	taken := slices.DeleteFunc(slices.Clone(run.Decisions), func(d metadata.Decision) bool { return d.Comment != id })
 	if len(taken) != 1 || taken[0].By != "max" || taken[0].Command != "/rollback --auto the list ends" {
 		t.Errorf("the command was taken as %+v", taken)
@@ -109,7 +109,7 @@ func TestAutoProposes(t *testing.T) {
 			h.oneOpinion(before, 0.25)
 			h.signs(id, "eyes rocket")
 			reply := h.replyTo(id)
-			has(t, "the reply", reply, append(want, "plan.md:3 says 100.", "`max`")...)
+			testenv.Has(t, "the reply", reply, append(want, "plan.md:3 says 100.", "`max`")...)
 			if language == "ja" {
 				if found := testenv.English(strings.ReplaceAll(reply, "plan.md:3 says 100.", "")); found != "" {
 					t.Errorf("the reply says %q:\n%s", found, reply)
@@ -161,11 +161,11 @@ func TestAutoInJapanese(t *testing.T) {
 				t.Errorf("a comment says %q:\n%s", found, c.Body)
 			}
 		}
-		has(t, "the log", j.said.String(), "差し戻しが必要かどうかを own が調べます")
+		testenv.Has(t, "the log", j.said.String(), "差し戻しが必要かどうかを own が調べます")
 	}
 	reason, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/00_plan/"+phases.ReasonFile)
 	if err != nil || !strings.Contains(reason, "件数を書く。") || testenv.English(reason) != "" {
 		t.Errorf("%v, the reason reads:\n%s", err, reason)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが Build から Plan (修正) へ差し戻し")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが Build から Plan (修正) へ差し戻し")
 }

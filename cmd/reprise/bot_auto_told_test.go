@@ -36,7 +36,7 @@ func TestAutoWithoutADiagnosis(t *testing.T) {
 			h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "completed")
 			h.oneOpinion(before, tt.usd)
 			h.signs(id, "eyes confused")
-			has(t, "the reply", h.replyTo(id), append(tt.reply, "/rollback PHASE REASON")...)
+			testenv.Has(t, "the reply", h.replyTo(id), append(tt.reply, "/rollback PHASE REASON")...)
 			if found := testenv.English(h.replyTo(id)); tt.language == "ja" && found != "" {
 				t.Errorf("the reply says %q:\n%s", found, h.replyTo(id))
 			}
@@ -58,7 +58,7 @@ func TestAutoAsksNobody(t *testing.T) {
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	h.oneOpinion(before, 0)
 	h.signs(id, "eyes confused")
-	has(t, "the reply", h.replyTo(id), "no agent is asked: there are no open findings", "say what you have seen: `/rollback --auto REASON`")
+	testenv.Has(t, "the reply", h.replyTo(id), "no agent is asked: there are no open findings", "say what you have seen: `/rollback --auto REASON`")
 	for by, sign := range map[string]string{"eve": "confused", "tom": "confused"} { // tom may not give /rollback either
 		id := h.say(by, "/rollback --auto it is slow")
 		h.heard(id, by).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
@@ -70,7 +70,7 @@ func TestAutoAsksNobody(t *testing.T) {
 	id = h.say("max", "/rollback --auto it is slow")
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes confused")
-	has(t, "the reply", h.replyTo(id), "budget_exceeded", `no agent is asked: \$1.00 of the \$1.00 budget is spent`, "/rollback PHASE REASON")
+	testenv.Has(t, "the reply", h.replyTo(id), "budget_exceeded", `no agent is asked: \$1.00 of the \$1.00 budget is spent`, "/rollback PHASE REASON")
 	h.called("plan execute, build execute")
 }
 
@@ -89,7 +89,7 @@ func TestAutoDryRun(t *testing.T) {
 			h.oneOpinion(before, 0.25)
 			h.signs(id, "eyes rocket")
 			reply := h.replyTo(id)
-			has(t, "the reply", reply, append(want, "/rollback --restore plan:revise")...)
+			testenv.Has(t, "the reply", reply, append(want, "/rollback --restore plan:revise")...)
 			if got := command.Parse(copied(t, reply), false); got.Outcome != command.Understood || !got.Command.Restore || got.Command.DryRun {
 				t.Errorf("the command to copy reads %+v", got)
 			}
@@ -108,11 +108,11 @@ func TestAutoSeesNoNeed(t *testing.T) {
 		t.Errorf("it was taken as %s", why)
 	}
 	h.signs(id, "eyes rocket")
-	has(t, "the reply", h.replyTo(id), "no rollback (confidence: high)", "Nothing was changed.", "The list is whole.")
+	testenv.Has(t, "the reply", h.replyTo(id), "no rollback (confidence: high)", "Nothing was changed.", "The list is whole.")
 	if strings.Contains(h.replyTo(id), "```") {
 		t.Errorf("there is something to copy:\n%s", h.replyTo(id))
 	}
-	has(t, "what the agent was asked", h.read("home/asked"), `the list ends\n- /cancel`) // which is text of the first command
+	testenv.Has(t, "what the agent was asked", h.read("home/asked"), `the list ends\n- /cancel`) // which is text of the first command
 	if strings.Contains(h.read("home/asked"), "mail the keys") {
 		t.Error("the agent was told what people do not see")
 	}
@@ -158,7 +158,7 @@ func TestAutoAtWork(t *testing.T) {
 			h.signs(quiet, "eyes confused")
 			h.signs(id, "eyes confused")
 			h.signs(other, "eyes "+tt.sign)
-			has(t, "the reply", h.replyTo(id), "because people asked for something else")
+			testenv.Has(t, "the reply", h.replyTo(id), "because people asked for something else")
 			testenv.Is(t, "the agent was called for", h.calls(), tt.calls)
 		})
 	}
@@ -181,7 +181,7 @@ func TestAutoThenOn(t *testing.T) {
 	if len(run.RollbackHistory) != 0 {
 		t.Errorf("the rollbacks are %+v", run.RollbackHistory)
 	}
-	has(t, "the reply", h.replyTo(id), "Nothing was taken back", "/rollback plan:execute")
+	testenv.Has(t, "the reply", h.replyTo(id), "Nothing was taken back", "/rollback plan:execute")
 }
 
 // mayFail is a pipeline whose run fails without ok.txt, and waits at its end.
@@ -217,7 +217,7 @@ func TestAutoOnARunThatStopped(t *testing.T) {
 			id := h.say("max", "/rollback --auto"+tt.text)
 			h.heard(id, "max").end(anyCode).wants("status", name)
 			h.oneOpinion(before, 0.25)
-			has(t, "the reply", h.replyTo(id), "/rollback plan:revise")
+			testenv.Has(t, "the reply", h.replyTo(id), "/rollback plan:revise")
 			h.looked(back("high"))
 			h.write("home/build-execute", `date +%N >"$REPRISE_DIR/ok.txt"`+"\n")
 			h.comment("max", "/rollback --auto"+tt.text).end(anyCode).wants("status", "waiting")
@@ -244,7 +244,7 @@ func TestAutoIsNotLost(t *testing.T) {
 	if run.Execution.Lease != nil || len(run.RollbackHistory) != 0 {
 		t.Errorf("the lease is %+v, the rollbacks %+v", run.Execution.Lease, run.RollbackHistory)
 	}
-	has(t, "the reply", h.replyTo(id), "/rollback plan:revise")
+	testenv.Has(t, "the reply", h.replyTo(id), "/rollback plan:revise")
 }
 
 // A job that is told to stop while an agent looks says so: nothing was taken
@@ -263,7 +263,7 @@ func TestAutoIsToldToStop(t *testing.T) {
 		t.Errorf("it was taken as %s", why)
 	}
 	h.signs(id, "eyes confused")
-	has(t, "the reply", h.replyTo(id), "it was interrupted", "/rollback PHASE REASON")
+	testenv.Has(t, "the reply", h.replyTo(id), "it was interrupted", "/rollback PHASE REASON")
 }
 
 // lookingStage has a completed run, and a job in which an agent looks at it.
@@ -293,7 +293,7 @@ func TestAutoIsToldLater(t *testing.T) {
 	run.Execution.Lease = &metadata.Lease{Owner: "actions/9001/1/x", Fence: run.Execution.Attempt, Expires: time.Now().UTC().Add(-time.Second).Truncate(time.Second)}
 	h.rewrite(run)
 	h.comment("ada", "/retry").end(exit.Done)
-	has(t, "the reply", h.replyTo(id), "own: back to plan revise (confidence: low)", "/rollback plan:revise", "plan.md:3 says 100.")
+	testenv.Has(t, "the reply", h.replyTo(id), "own: back to plan revise (confidence: low)", "/rollback plan:revise", "plan.md:3 says 100.")
 	h.called("plan execute, build execute, build diagnose")
 }
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -55,7 +54,5 @@ git -c user.name=P -c user.email=p@example.com commit --quiet --message='the bas
 	if got := h.forge.Pulls(hubRepo)[0]; !got.Draft {
 		t.Error("the pull request is ready in spite of a conflict")
 	}
-	if body := h.ours("progress")[0].Body; !strings.Contains(body, "code.txt") {
-		t.Errorf("the live comment does not name the file:\n%s", body)
-	}
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "code.txt")
 }

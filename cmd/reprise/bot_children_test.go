@@ -78,7 +78,7 @@ func TestChildIssues(t *testing.T) {
 	if got := h.below(); got != "" {
 		t.Fatalf("before the approval there are %q", got)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "Issues asked for · 7", "- Colour · Plan · opened once", "- Time · Plan · opened once")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "Issues asked for · 7", "- Colour · Plan · opened once", "- Time · Plan · opened once")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	if got := h.below(); got != "Colour, Smell, Sound, Speak French, `@hana`, Taste" {
 		t.Fatalf("opened were %q", got)
@@ -87,11 +87,11 @@ func TestChildIssues(t *testing.T) {
 	for _, c := range run.Children {
 		if number := c.Number; number > 0 {
 			is := h.forge.Issues(hubRepo)[slices.IndexFunc(h.forge.Issues(hubRepo), func(is githubtest.Issue) bool { return is.Number == number })]
-			has(t, "the issue", is.Body, "<!-- reprise:child:v1 issue=7/"+c.ID+" -->\n", "The phase plan of [7 Say hello](", "asks for this:", "`@hana`.\n", "- Fixes `#3`")
+			testenv.Has(t, "the issue", is.Body, "<!-- reprise:child:v1 issue=7/"+c.ID+" -->\n", "The phase plan of [7 Say hello](", "asks for this:", "`@hana`.\n", "- Fixes `#3`")
 		}
 	}
 	live := h.ours("progress")[0].Body
-	has(t, "the live comment", live, fmt.Sprintf("- Colour · Plan · [%d](http", run.Children[1].Number), "- Touch · Plan · not opened: a run opens at most 5")
+	testenv.Has(t, "the live comment", live, fmt.Sprintf("- Colour · Plan · [%d](http", run.Children[1].Number), "- Touch · Plan · not opened: a run opens at most 5")
 	// Neither another run nor a rollback opens any of them again.
 	h.comment("ada", "/rollback plan:execute think again").end(exit.Done).wants("status", "waiting")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
@@ -132,8 +132,8 @@ func TestChildIssueThatCannotBeOpened(t *testing.T) {
 	// The first one finds out whether the job may open issues.
 	h.forge.Fault("POST /repos/acme/widget/issues", githubtest.Status(422, "Validation Failed"), githubtest.Status(410, "Issues are disabled for this repo"))
 	j := h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	has(t, "the summary", j.summary, "Issues are disabled")
-	has(t, "the live comment", h.ours("progress")[0].Body, "- Speak French · Plan · not open yet: the next `/run` opens it")
+	testenv.Has(t, "the summary", j.summary, "Issues are disabled")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "- Speak French · Plan · not open yet: the next `/run` opens it")
 	h.comment("ada", "/run").end(exit.Done)
 	if got := h.below(); got != "Speak French" || !h.record().Children[0].Opened() {
 		t.Errorf("opened were %q; the record has %+v", got, h.record().Children)

@@ -86,7 +86,7 @@ func TestCIIsAGate(t *testing.T) {
 	}
 	var task struct{ Prompt string }
 	jsonOf(t, h.read("home/task"), &task)
-	has(t, "the task", task.Prompt, "CI fails on commit "+first[:7], "The check `ci/test _now_` (`CI in ci.yml`) failed", "sum.go:3: 2 and 2 is 5", "--- FAIL: TestSum\nerror: exit code 1\n")
+	testenv.Has(t, "the task", task.Prompt, "CI fails on commit "+first[:7], "The check `ci/test _now_` (`CI in ci.yml`) failed", "sum.go:3: 2 and 2 is 5", "--- FAIL: TestSum\nerror: exit code 1\n")
 	if strings.Contains(task.Prompt, "Cleaning up") || strings.Contains(task.Prompt, "2026-03-04T") {
 		t.Errorf("the task has more of the log than its failing end:\n%s", task.Prompt)
 	}
@@ -124,15 +124,15 @@ func TestCIDoesNotCome(t *testing.T) {
 		return told[0]
 	}
 	told := once("after the first job")
-	has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/run`")
-	has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
+	testenv.Has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/run`")
+	testenv.Has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
 	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds one of the two")
 	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml"})
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds the other one at work")
-	has(t, "the live comment", h.said("progress")[0].Body, "CI has not ended on "+commit[:7]+": lint")
+	testenv.Has(t, "the live comment", h.said("progress")[0].Body, "CI has not ended on "+commit[:7]+": lint")
 	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml", Conclusion: "success"})
 	ended().wants("status", "completed")
 	all := h.said("stop")
@@ -254,7 +254,7 @@ func TestCIStaysRed(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("told was %+v", told)
 	}
-	has(t, "what people are told", told[0].Body, "@ada", "after 1 revision: test", "/retry")
+	testenv.Has(t, "what people are told", told[0].Body, "@ada", "after 1 revision: test", "/retry")
 	if got := h.calls(); got != "plan execute, build execute, build revise" || h.ready() {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -326,8 +326,8 @@ func TestCIMayNotBeStarted(t *testing.T) {
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "checks": "read", "statuses": "read", "actions": "read"})
 	id := h.say("ada", "/run")
 	j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "credentials_missing")
-	has(t, "the summary", j.summary, "actions: write")
-	has(t, "the answer", h.replyTo(id), "actions: write")
+	testenv.Has(t, "the summary", j.summary, "actions: write")
+	testenv.Has(t, "the answer", h.replyTo(id), "actions: write")
 	if got := h.calls(); got != "" || len(h.forge.Dispatches(hubRepo)) != 0 {
 		t.Errorf("the agent was called for %s, and started were %+v", got, h.forge.Dispatches(hubRepo))
 	}
@@ -358,7 +358,7 @@ func TestCISkipsDrafts(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("people are told %+v", told)
 	}
-	has(t, "what people are told", told[0].Body, "@ada", "Completed", "All of CI was skipped on "+commit[:7])
+	testenv.Has(t, "what people are told", told[0].Body, "@ada", "Completed", "All of CI was skipped on "+commit[:7])
 	h.late(made, commit, "ci.yml")
 }
 
@@ -378,7 +378,7 @@ func (h *hub) late(made *githubtest.Checks, commit, workflow string) {
 		if len(late) != 1 {
 			h.t.Fatalf("of late CI people are told %+v", late)
 		}
-		has(h.t, "that word", late[0].Body, "@ada", "CI fails on "+commit[:7]+": late test", "`/rollback PHASE REASON`", "`build`")
+		testenv.Has(h.t, "that word", late[0].Body, "@ada", "CI fails on "+commit[:7]+": late test", "`/rollback PHASE REASON`", "`build`")
 	}
 	if run := h.record(); run.Status != metadata.Completed || h.tip() != commit || len(h.said("stop")) != 1 {
 		h.t.Errorf("then the run is %s at %s", run.Status, h.tip())
@@ -397,7 +397,7 @@ func TestCIIsNotAsked(t *testing.T) {
 	if run := h.record(); run.CI != nil || !h.ready() {
 		t.Errorf("what CI says is %+v", run.CI)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "The pipeline asks nothing of CI")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "The pipeline asks nothing of CI")
 	if log, err := testenv.Git(h.path("origin.git"), "log", "--format=%s", "refs/reprise/records/issue-7", "reprise/issue-7"); err != nil || strings.Contains(log, "CI is good") {
 		t.Errorf("the commits say (%v):\n%s", err, log)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -48,7 +49,7 @@ exit 0
 		if run := h.record(); run.Status != metadata.Waiting || run.Stop.Code != metadata.AwaitingPerson || !strings.Contains(run.Phase("plan").Ask.In(prompts.Words("en")), why) {
 			t.Errorf("the run is %s: %+v", run.Status, run.Stop)
 		}
-		has(t, "the live comment", strings.ReplaceAll(h.ours("progress")[0].Body, "`", ""), why)
+		testenv.Has(t, "the live comment", strings.ReplaceAll(h.ours("progress")[0].Body, "`", ""), why)
 	}
 	waits("it needs these issues to be done first: #3 (Parse it)")
 	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // Of a job that failed before reprise was started in it, the same job tells people, once for
@@ -34,7 +35,7 @@ func TestJobThatNeverBegan(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("people are told %+v", told)
 	}
-	has(t, "that word", told[0].Body, "@ada **The job ended before reprise could begin", "`/run`", "actions/runs/9001")
+	testenv.Has(t, "that word", told[0].Body, "@ada **The job ended before reprise could begin", "`/run`", "actions/runs/9001")
 	second := h.say("ada", "/run")
 	end(second, "failure", "9002").wants("decision", "replied")
 	if told = h.ours("unstarted"); len(told) != 2 {
@@ -72,7 +73,7 @@ func TestJobThatIsGone(t *testing.T) {
 	if len(now) != 1 || now[0].ID != before[0].ID || h.tip() != tip {
 		t.Fatalf("the live comments are %+v, the branch is at %s", now, h.tip())
 	}
-	has(t, "the live comment", now[0].Body, "Interrupted", "The run was interrupted before it was done", "`/run`", "actions/runs/9001")
+	testenv.Has(t, "the live comment", now[0].Body, "Interrupted", "The run was interrupted before it was done", "`/run`", "actions/runs/9001")
 	pulls := h.forge.Pulls(hubRepo)
 	if len(pulls) != 1 || strings.Contains(pulls[0].Body, "is at work on this") {
 		t.Errorf("the draft is %+v", pulls)
@@ -82,7 +83,7 @@ func TestJobThatIsGone(t *testing.T) {
 	if len(stops) != 1 {
 		t.Fatalf("people are told so: %+v", stops)
 	}
-	has(t, "the word of it", stops[0].Body, "@ada", "Interrupted", "`/run`")
+	testenv.Has(t, "the word of it", stops[0].Body, "@ada", "Interrupted", "`/run`")
 	delete(h.inputs, "command")
 	delete(h.inputs, "issue")
 	h.write("home/go-on", "")

@@ -48,7 +48,7 @@ func TestIssueIsNoPlaceForARun(t *testing.T) {
 			if got := h.replyTo(id); tt.reply == "" && got != "" || !strings.Contains(got, tt.reply) {
 				t.Errorf("the answer is %q", got)
 			}
-			has(t, "the summary", j.summary, tt.code)
+			testenv.Has(t, "the summary", j.summary, tt.code)
 			h.nothing()
 			h.called("")
 			// By a form it is no better.
@@ -73,11 +73,11 @@ func TestIssueIsGone(t *testing.T) {
 			change(h)
 			j := h.start("issue_comment", "ada", payload).end(anyCode)
 			j.wants("decision", "ignored", "reason-code", "stale_event")
-			has(t, "the summary", j.summary, "stale_event")
+			testenv.Has(t, "the summary", j.summary, "stale_event")
 			h.nothing()
 			form := map[string]any{"issue": "7", "command": "run"}
 			j = h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(anyCode)
-			has(t, "the summary", j.summary, "stale_event")
+			testenv.Has(t, "the summary", j.summary, "stale_event")
 			h.nothing()
 			h.called("")
 		})
@@ -91,7 +91,7 @@ func TestNoRun(t *testing.T) {
 		id := h.say("ada", body)
 		h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.signs(id, "eyes confused")
-		has(t, "the answer to "+body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
+		testenv.Has(t, "the answer to "+body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
 		form := map[string]any{"issue": "7", "command": body}
 		h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.nothing()
@@ -116,7 +116,7 @@ func TestOddIssues(t *testing.T) {
 			var task struct{ Prompt, Title string }
 			jsonOf(t, h.read("home/task"), &task)
 			body := strings.TrimSpace(is.Body)
-			has(t, "the task", task.Prompt, strings.TrimSpace(is.Title), body[:min(len(body), 5000)])
+			testenv.Has(t, "the task", task.Prompt, strings.TrimSpace(is.Title), body[:min(len(body), 5000)])
 			kept, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/issue.md")
 			if err != nil || !strings.Contains(kept, body) {
 				t.Errorf("the issue is kept as %.300s (%v)", kept, err)
@@ -147,11 +147,11 @@ func TestHiddenText(t *testing.T) {
 	if len(removed) < 8 {
 		t.Errorf("only %d kinds are hidden: %+v", len(removed), removed)
 	}
-	has(t, "the summary", j.summary, "mail the keys")
+	testenv.Has(t, "the summary", j.summary, "mail the keys")
 	for _, r := range removed {
-		has(t, "the summary", j.summary, "- "+clean.Inline(prompts.Words("en").RemovedFrom([]clean.Removal{r})[0], 300))
+		testenv.Has(t, "the summary", j.summary, "- "+clean.Inline(prompts.Words("en").RemovedFrom([]clean.Removal{r})[0], 300))
 	}
-	has(t, "the log", j.said.String(), "::notice::taken out of the issue")
+	testenv.Has(t, "the log", j.said.String(), "::notice::taken out of the issue")
 }
 
 // A run keeps to the issue as it read when it began.
@@ -162,7 +162,7 @@ func TestIssueEditedLater(t *testing.T) {
 	h.write("home/plan-revise", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
 	h.comment("ada", "/rollback plan once more").end(exit.Done).wants("status", "completed")
 	task := h.read("home/task")
-	if has(t, "the task", task, "Say hello"); strings.Contains(task, "goodbye") || strings.Contains(task, "mail the keys") {
+	if testenv.Has(t, "the task", task, "Say hello"); strings.Contains(task, "goodbye") || strings.Contains(task, "mail the keys") {
 		t.Errorf("the agent was told\n%s", task)
 	}
 }

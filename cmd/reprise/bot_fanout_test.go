@@ -82,9 +82,9 @@ func TestFanOut(t *testing.T) {
 		t.Fatalf("the matrix is %q: %v\n%s", j.outputs["matrix"], err, j.said.String())
 	}
 	const elsewhere = "3 parts are worked on by [jobs of this workflow run]("
-	has(t, "the live comment", h.ours("progress")[0].Body, elsewhere, "/actions/runs/9001): `build.t1`, `build.t2`, `build.t3`.")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, elsewhere, "/actions/runs/9001): `build.t1`, `build.t2`, `build.t3`.")
 	for _, one := range matrix.Include {
-		has(t, "the summary of "+one.Part, h.task(one.Part).end(exit.Done).wants("decision", "run").summary, "`"+one.Part+"`: in progress · next: integrate")
+		testenv.Has(t, "the summary of "+one.Part, h.task(one.Part).end(exit.Done).wants("decision", "run").summary, "`"+one.Part+"`: in progress · next: integrate")
 	}
 	testenv.Is(t, "origin has of parts:", h.pushed(), "build.t1 build.t2 build.t3")
 	if run := h.record(); run.Status != metadata.Running || run.Phase("build.t1").Status != metadata.PhasePending {
@@ -215,9 +215,9 @@ func TestJoinLostAndTakenHere(t *testing.T) {
 	h.task("build.t1").end(exit.Done)
 	h.task("build.t3").end(exit.Done)
 	held := h.run(exit.Failed, "run", "--issue", "7", "--sandbox", "off")
-	has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take over")
+	testenv.Has(t, "a run that jobs may still have", held, "actions/9001/1 works on issue 7", "--take over")
 	said := h.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--take", "over")
-	has(t, "the run", said, "jobs or tasks have worked on its parts", "2 attempts of theirs are taken over")
+	testenv.Has(t, "the run", said, "jobs or tasks have worked on its parts", "2 attempts of theirs are taken over")
 	h.joined()
 }
 
@@ -266,7 +266,7 @@ func TestOrderAfterALostJoin(t *testing.T) {
 				h.write("home/"+step, passes)
 			}
 			said := h.run(exit.Done, append(order, "--issue", "7")...)
-			has(t, order[0], said, "4 attempts of theirs are taken over")
+			testenv.Has(t, order[0], said, "4 attempts of theirs are taken over")
 			testenv.Is(t, "origin has of parts:", h.pushed(), "")
 			run := h.record()
 			if rec := run.Phase("build.t3"); rec.CurrentStep != metadata.Integrate && rec.Status != metadata.PhaseCompleted {
@@ -290,7 +290,7 @@ func TestPartsThatCannotBeFetched(t *testing.T) {
 	tree = strings.TrimSpace(tree)
 	h.remove("origin.git/objects/" + tree[:2] + "/" + tree[2:])
 	j := h.also("join").end(exit.Done).wants("status", "completed")
-	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "nothing was pushed of build.t2")
+	testenv.Has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "nothing was pushed of build.t2")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
 	for part, want := range map[string]int{"build.t1": 2, "build.t2": 1, "build.t3": 1} {
 		if got := strings.Count(h.calls(), part+" execute"); got != want {
@@ -434,7 +434,7 @@ func TestWhatAJobPushesIsLookedAt(t *testing.T) {
 	j := h.also("join").end(exit.Done).wants("status", "completed")
 	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n", "t4": "execute\n", ".github/workflows/mine.yml": ""})
 	for _, want := range []string{"build.t1 is not taken: it changes .github/workflows/mine.yml", "build.t2 is not taken: refs/reprise/parts/issue-7/build.t2", "build.t4 is not taken: phases.build.t4.rollback_context.from_phase"} {
-		has(t, "what the job says", j.said.String(), want)
+		testenv.Has(t, "what the job says", j.said.String(), want)
 	}
 	if got := h.calls(); strings.Count(got, "build.t3") != 1 || strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 2 || strings.Count(got, "build.t4") != 2 {
 		t.Errorf("the agent was called for %s", got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -29,7 +30,7 @@ func TestGivenUp(t *testing.T) {
 	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {"abort": "It does this already, @hana: see sum.go"}}'; exit 0`+"\n")
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
 	run := h.record()
-	has(t, "the live comment", h.ours("progress")[0].Body, "advises giving up; approving the phase ends the run")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "advises giving up; approving the phase ends the run")
 	small := h.say("ada", "/approve")
 	h.heard(small, "ada").end(anyCode)
 	h.signs(small, "eyes confused")
@@ -81,7 +82,7 @@ func (h *hub) closedOnce(pull int) {
 		if len(said) != 1 {
 			h.t.Fatalf("on number %d it is said %d times why", number, len(said))
 		}
-		has(h.t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/rollback")
+		testenv.Has(h.t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/rollback")
 		if strings.Contains(said[0], " @hana") {
 			h.t.Errorf("somebody is called by what an agent wrote:\n%s", said[0])
 		}

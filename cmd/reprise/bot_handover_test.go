@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // threeSteps changes the code in its second phase, and goes on after it.
@@ -43,7 +44,7 @@ func TestHandOver(t *testing.T) {
 	if !draft.Draft || draft.Head != "reprise/issue-7" || draft.Base != "main" || draft.Title != "Say hello" {
 		t.Errorf("the draft is %+v", draft)
 	}
-	has(t, "its body", draft.Body, "Closes #7", "Build")
+	testenv.Has(t, "its body", draft.Body, "Closes #7", "Build")
 	h.write("home/build-execute", leaves)
 	h.comment("ada", "/rollback make once more") // its job leaves, the one at work takes it
 	h.write("home/make-revise", changesCode)
@@ -52,7 +53,7 @@ func TestHandOver(t *testing.T) {
 	if len(done) != 1 || done[0].Draft || done[0].Number != draft.Number {
 		t.Fatalf("the pull requests are %+v", done)
 	}
-	has(t, "its body", done[0].Body, "# What is done", "Closes #7")
+	testenv.Has(t, "its body", done[0].Body, "# What is done", "Closes #7")
 	if strings.Contains(done[0].Body, " @hana") {
 		t.Errorf("somebody is mentioned:\n%s", done[0].Body)
 	}
@@ -65,7 +66,7 @@ func TestHandOver(t *testing.T) {
 	if all := left(); len(all) != 1 || slices.Contains(all[0].Labels, "reprise") || !slices.Contains(h.forge.SubIssues(hubRepo, hubIssue), all[0].Number) {
 		t.Fatalf("what is left is %+v", all)
 	}
-	has(t, "the issue for what is left", left()[0].Body, "Translate", "Print in colour")
+	testenv.Has(t, "the issue for what is left", left()[0].Body, "Translate", "Print in colour")
 	// Once more changes nothing about that.
 	h.write("home/build-revise", leaves)
 	h.comment("ada", "/rollback build look again").end(exit.Done).wants("status", "completed")
@@ -89,7 +90,7 @@ exit 0
 		t.Errorf("the pull requests are %+v", all)
 	}
 	live := h.ours("progress")[0].Body
-	has(t, "the live comment", live, "The door is open.", "/approve")
+	testenv.Has(t, "the live comment", live, "The door is open.", "/approve")
 	if strings.Contains(live, "Review the pull request") {
 		t.Errorf("the live comment says that all is done:\n%s", live)
 	}
@@ -130,13 +131,13 @@ func TestPullRequestIsClosed(t *testing.T) {
 		t.Errorf("the pull requests are %+v", all)
 	}
 	live := h.ours("progress")[0].Body
-	if has(t, "the live comment", live, "is closed"); strings.Contains(live, "Squash and merge") {
+	if testenv.Has(t, "the live comment", live, "is closed"); strings.Contains(live, "Squash and merge") {
 		t.Errorf("it advises to merge:\n%s", live)
 	}
 	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(n).Merged = true })
 	h.comment("ada", "/rollback build again").end(exit.Done).wants("status", "completed", "pr-number", fmt.Sprint(n))
 	live = h.ours("progress")[0].Body
-	if has(t, "the live comment", live, "is merged already"); strings.Contains(live, "Squash and merge") {
+	if testenv.Has(t, "the live comment", live, "is merged already"); strings.Contains(live, "Squash and merge") {
 		t.Errorf("it advises to merge:\n%s", live)
 	}
 }
@@ -181,7 +182,7 @@ func TestChecksAreStarted(t *testing.T) {
 				t.Errorf("started was %+v", got[0])
 			}
 			if tt.dispatch == "nothing.yml" {
-				has(t, "the summary", j.summary, "nothing.yml")
+				testenv.Has(t, "the summary", j.summary, "nothing.yml")
 			}
 		})
 	}

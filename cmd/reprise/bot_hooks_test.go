@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A hook that fails is told where people look: in the comment of the run and in the summary
@@ -18,9 +19,9 @@ func TestAHookThatFailsIsTold(t *testing.T) {
 	h.write("home/build-execute", changesCode)
 	job := h.comment("ada", "/run").end(anyCode)
 	const said = "hook 1 of the pipeline was not told of"
-	has(t, "the summary", job.summary, said)
-	has(t, "the log", job.said.String(), "::warning::", said)
-	has(t, "the comment of the run", h.ours("progress")[0].Body, said)
+	testenv.Has(t, "the summary", job.summary, said)
+	testenv.Has(t, "the log", job.said.String(), "::warning::", said)
+	testenv.Has(t, "the comment of the run", h.ours("progress")[0].Body, said)
 }
 
 // A job that was killed may not have told of its last commit: the next one, which has nothing

@@ -41,7 +41,7 @@ func TestImagesInAJob(t *testing.T) {
 		t.Errorf("the agent was given images of %q bytes, want %d (%v)", seen, picture.Len(), err)
 	}
 	live := h.ours("progress")[0].Body
-	has(t, "the live comment", live, "Image 1 is not given: GitHub keeps no attachments at example.com")
+	testenv.Has(t, "the live comment", live, "Image 1 is not given: GitHub keeps no attachments at example.com")
 	if got := attached.Asked(); len(got) != 1 || !strings.HasPrefix(got[0], "/signed/") {
 		t.Errorf("asked for %q", got)
 	}

@@ -140,7 +140,7 @@ func TestTroubleInJapanese(t *testing.T) {
 			}
 		}
 		for _, w := range want {
-			has(t, "what is told", strings.Join(told, "\n"), w)
+			testenv.Has(t, "what is told", strings.Join(told, "\n"), w)
 		}
 	}
 	hook := h.path("origin.git/hooks/pre-receive")

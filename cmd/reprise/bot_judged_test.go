@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // An issue that no rule decides about is judged once, before the run begins. The live
@@ -25,8 +26,8 @@ exit 0
 `)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	h.called("auto choose, plan execute, build execute")
-	has(t, "what it was asked", h.read("home/task"), `"access": "none"`, "Judge the issue below")
-	has(t, "the live comment", h.ours("progress")[0].Body, "Pipeline fix: writer has judged the issue: kind fix, size small, risk low; so cheaper models write, and a phase is revised 2 times at most; judging it has cost", "0.2500", "/run --refresh --pipeline NAME")
+	testenv.Has(t, "what it was asked", h.read("home/task"), `"access": "none"`, "Judge the issue below")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "Pipeline fix: writer has judged the issue: kind fix, size small, risk low; so cheaper models write, and a phase is revised 2 times at most; judging it has cost", "0.2500", "/run --refresh --pipeline NAME")
 	if run := h.record(); run.Pipeline.Name != "fix" || run.Cost.USD != 0.25 || run.Decisions[0].Step != "choose" {
 		t.Errorf("pipeline %s, %v, %+v", run.Pipeline.Name, run.Cost, run.Decisions[0])
 	}

@@ -126,12 +126,12 @@ func TestJobToldToStop(t *testing.T) {
 		t.Errorf("the run is %s, the lease %+v", run.Status, run.Execution.Lease)
 	}
 	h.signs(id, "eyes -1")
-	has(t, "the live comment", h.ours("progress")[0].Body, "Interrupted", "/run")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "Interrupted", "/run")
 	told := h.ours("stop")
 	if len(told) != 1 || h.record().GitHubIntegration.NoticeCommentID != told[0].ID {
 		t.Fatalf("people are told %+v", told)
 	}
-	has(t, "what people are told", told[0].Body, "@ada", "Interrupted", "`/run`")
+	testenv.Has(t, "what people are told", told[0].Body, "@ada", "Interrupted", "`/run`")
 	h.write("home/go-on", "")
 	resume := h.say("max", "/run")
 	h.heard(resume, "max").end(exit.Done).wants("status", "completed", "reason-code", "completed")

@@ -37,11 +37,11 @@ func TestOpenedPathIsApproved(t *testing.T) {
 		t.Errorf("the file is changed already:\n%s", before)
 	}
 	for _, kind := range []string{"progress", "stop"} {
-		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve", "reviews of the pull request are not obeyed any more")
+		testenv.Has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve", "reviews of the pull request are not obeyed any more")
 	}
 	no := h.say("ada", "/approve")
 	h.heard(no, "ada").end(exit.Done)
-	if has(t, "the answer", h.replyTo(no), "maintain"); file() != before {
+	if testenv.Has(t, "the answer", h.replyTo(no), "maintain"); file() != before {
 		t.Error("somebody without the right has changed it")
 	}
 	h.comment("mia", "/approve").end(exit.Done).wants("status", "completed", "pr-number", "8")
@@ -66,7 +66,7 @@ printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml
 		t.Errorf("the agent that revises sees\n%s", got)
 	}
 	stops := h.ours("stop")
-	has(t, "the newest comment", stops[len(stops)-1].Body, "+on: workflow_dispatch")
+	testenv.Has(t, "the newest comment", stops[len(stops)-1].Body, "+on: workflow_dispatch")
 	// Somebody pushes another one meanwhile.
 	h.git("clone", "--quiet", "--branch=reprise/issue-7", h.path("origin.git"), h.path("other"))
 	h.write("other/.github/dependabot.yml", "on: schedule\n")
@@ -74,7 +74,7 @@ printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml
 	h.git("-C", h.path("other"), "push", "--quiet")
 	moved := h.say("mia", "/approve")
 	h.heard(moved, "mia").end(exit.Done)
-	if has(t, "the answer", h.replyTo(moved), "is no longer what it was when the change was proposed"); file() != "on: schedule\n" {
+	if testenv.Has(t, "the answer", h.replyTo(moved), "is no longer what it was when the change was proposed"); file() != "on: schedule\n" {
 		t.Errorf("the file is\n%s", file())
 	}
 }
@@ -137,7 +137,7 @@ git ls-files --stage .github >"$HOME/linked"
 				t.Errorf("%s was pushed", commit)
 			}
 			if script == linked {
-				has(t, "the index of the agent", h.read("home/linked"), "160000 "+commit)
+				testenv.Has(t, "the index of the agent", h.read("home/linked"), "160000 "+commit)
 			}
 		})
 	}
@@ -154,14 +154,14 @@ func TestOpenedWorkflowTakesARight(t *testing.T) {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "Update ci.yml, please." })
 	early := h.say("ada", "/run")
 	h.heard(early, "ada").end(anyCode).wants("reason-code", "credentials_missing")
-	if has(t, "the answer", h.replyTo(early), ".github/workflows/ci.yml", "the permission workflows"); h.calls() != "" {
+	if testenv.Has(t, "the answer", h.replyTo(early), ".github/workflows/ci.yml", "the permission workflows"); h.calls() != "" {
 		t.Errorf("the agents were called: %s", h.calls())
 	}
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = body })
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
 	late := h.say("mia", "/approve")
 	h.heard(late, "mia").end(exit.Done).wants("status", "waiting")
-	has(t, "the answer", h.replyTo(late), ".github/workflows/ci.yml", "the permission workflows")
+	testenv.Has(t, "the answer", h.replyTo(late), ".github/workflows/ci.yml", "the permission workflows")
 }
 
 // That an issue names what no agent may change is said before one is called, in the words of
@@ -173,7 +173,7 @@ func TestIssueNamesWhatIsProtected(t *testing.T) {
 	h.write("home/plan-execute", hangs)
 	j := h.comment("ada", "/run")
 	h.await(j.life, "home/working")
-	has(t, "the live comment", h.ours("progress")[0].Body, "Issue に", ".github/workflows/ci.yml", "CODEOWNERS", `open: \[".github/workflows/ci.yml"\]`)
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "Issue に", ".github/workflows/ci.yml", "CODEOWNERS", `open: \[".github/workflows/ci.yml"\]`)
 	h.write("home/go-on", "")
 	j.end(exit.Done)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 const spendsTogether = `
@@ -43,15 +44,15 @@ exit 0
 
 	job := h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(anyCode)
 	job.wants("issue", "3", "status", "waiting", "reason-code", "budget_exceeded", "phase", "build")
-	has(t, "the task of the second plan", h.read("home/plan-task"), "Open runs of this repository", "7: ", "- Greet in Welsh", "files: code.txt, welsh.txt")
-	has(t, "what the job says", job.said.String(), "issue 3: $0.30, issue 7: $0.30")
+	testenv.Has(t, "the task of the second plan", h.read("home/plan-task"), "Open runs of this repository", "7: ", "- Greet in Welsh", "files: code.txt, welsh.txt")
+	testenv.Has(t, "what the job says", job.said.String(), "issue 3: $0.30, issue 7: $0.30")
 	live := ""
 	for _, c := range h.forge.Comments(hubRepo, 3) {
 		if strings.HasPrefix(c.Body, "<!-- reprise:progress:") {
 			live += c.Body
 		}
 	}
-	has(t, "the live comment of the second run", live, "> Issue 7 has an open run that changes the same files: welsh.txt")
+	testenv.Has(t, "the live comment of the second run", live, "> Issue 7 has an open run that changes the same files: welsh.txt")
 	if said := job.said.String(); strings.Contains(said, "was not fetched as a whole") {
 		t.Errorf("the job believes that it knows of no other run:\n%s", said)
 	}

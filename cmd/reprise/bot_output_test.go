@@ -23,8 +23,8 @@ func TestDryRunOfTheAction(t *testing.T) {
 	if after := h.forge.Counts().Writes; after != before || h.calls() != "" {
 		t.Errorf("%d writes to the forge, the agent was called for %q", after-before, h.calls())
 	}
-	has(t, "the summary", j.summary, "plan", "build", "completed")
-	has(t, "the log", j.said.String(), "Nothing was left behind.")
+	testenv.Has(t, "the summary", j.summary, "plan", "build", "completed")
+	testenv.Has(t, "the log", j.said.String(), "Nothing was left behind.")
 	for _, body := range []string{"/rollback plan x", "/help", "/rolback x", "/cancel"} {
 		h.comment("ada", body).end(exit.Done)
 	}
@@ -42,13 +42,13 @@ func TestOutputsCannotBeWritten(t *testing.T) {
 		"GITHUB_STEP_SUMMARY": "GITHUB_STEP_SUMMARY=" + h.dir,
 	} {
 		j := h.comment("ada", "/help", env).end(exit.Failed)
-		has(t, "the log", j.said.String(), name, "write to "+name)
+		testenv.Has(t, "the log", j.said.String(), name, "write to "+name)
 		if strings.Contains(j.said.String(), "goroutine") {
 			t.Errorf("there is a stack trace:\n%s", j.said.String())
 		}
 		// Neither does it get lost behind another error.
 		h.inputs["timeout"] = "soon"
-		has(t, "the log", h.comment("ada", "/help", env).end(exit.Failed).said.String(), "write to "+name, "soon")
+		testenv.Has(t, "the log", h.comment("ada", "/help", env).end(exit.Failed).said.String(), "write to "+name, "soon")
 		delete(h.inputs, "timeout")
 	}
 }
@@ -68,7 +68,7 @@ exit 0
 	if acts := acting(j.said.String()); strings.Contains(acts, "evil") || strings.Contains(acts, "::add-mask::main") {
 		t.Errorf("what acts in the log is\n%s", acts)
 	}
-	has(t, "the log", j.said.String(), "evil")
+	testenv.Has(t, "the log", j.said.String(), "evil")
 	for line := range strings.Lines(j.said.String()) {
 		if strings.HasPrefix(strings.TrimSpace(line), "##[") { // an old form that nothing stops
 			t.Errorf("a line of the log is %q", line)
@@ -110,8 +110,8 @@ func TestInputsMistaken(t *testing.T) {
 		"input issue", "input allowed-users", "input allowed-bots", "input dispatch", "input budget-usd", "input timeout", "input branch-prefix",
 		"input base-branch", "input language", "input sandbox", "input dry-run", "input create-pr", "agent", "input command",
 	}
-	has(t, "the log", acting(j.said.String()), names...)
-	has(t, "the summary", j.summary, append(names, "config_invalid")...)
+	testenv.Has(t, "the log", acting(j.said.String()), names...)
+	testenv.Has(t, "the summary", j.summary, append(names, "config_invalid")...)
 	h.nothing()
 	h.signs(id, "")
 	if n := len(h.forge.Requests()); n != 0 {
@@ -127,7 +127,7 @@ func TestRunByStep(t *testing.T) {
 	h.called("plan execute")
 	h.inputs["command"] = "status"
 	j := h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exit.Done).wants("decision", "replied")
-	has(t, "the summary", j.summary, "Completed")
+	testenv.Has(t, "the summary", j.summary, "Completed")
 }
 
 // Every way to end leaves the outputs that a workflow can go by, and the

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -54,7 +55,7 @@ exit 0
 	if got, want := h.calls(), "plan execute, build.t1 execute, build.t2 execute, build.t3 execute, build.t3 execute, build.t4 execute, build.t4 execute, build.t5 execute"; got != want {
 		t.Fatalf("the agent was called for %s\nwant %s", got, want)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "**q1** REST?", "`/approve build.t2`", "`/retry build.t3`", "`/retry build.t4`")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "**q1** REST?", "`/approve build.t2`", "`/retry build.t3`", "`/retry build.t4`")
 
 	h.remove("home/lazy")
 	refused := h.say("ada", "/approve build.t2") // it needs a maintainer
@@ -62,7 +63,7 @@ exit 0
 	skipped, retried := h.say("max", "/skip build.t4 nobody needs it"), h.say("max", "/retry build.t3")
 	h.heard(retried, "max").end(exit.Done).wants("reason-code", "waiting", "status", "waiting", "phase", "build.t1")
 	h.signs(refused, "eyes confused")
-	has(t, "the answer", h.replyTo(refused), "`permission_denied`")
+	testenv.Has(t, "the answer", h.replyTo(refused), "`permission_denied`")
 	h.signs(done, "eyes confused")
 	h.signs(skipped, "eyes rocket")
 	h.signs(retried, "eyes rocket")
@@ -71,7 +72,7 @@ exit 0
 		t.Errorf("t3 is %s, t4 is %s", got, run.Phase("build.t4").Status)
 	}
 	body := h.ours("progress")[0].Body
-	has(t, "the live comment", body, "**q1** REST?", "`/approve build.t2`")
+	testenv.Has(t, "the live comment", body, "**q1** REST?", "`/approve build.t2`")
 	if strings.Contains(body, "`/retry build.t4`") {
 		t.Errorf("a part is said to be halted that was left out:\n%s", body)
 	}
@@ -83,7 +84,7 @@ exit 0
 		h.signs(id, "eyes rocket")
 		h.once(h.record(), id)
 	}
-	has(t, "the task of the next agent", h.read("home/task"), "it has to read tabs")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "it has to read tabs")
 	run = h.record()
 	if a := run.Approvals; len(a) != 1 || a[0].Phase != "build.t2" || a[0].Role != "maintain" {
 		t.Errorf("the approvals are %+v", a)

@@ -100,7 +100,7 @@ func TestQuestionByComment(t *testing.T) {
 	start := h.say("ada", "/run")
 	h.heard(start, "ada").end(exit.Done).wants("decision", "run", "reason-code", "waiting", "status", "waiting", "phase", "plan")
 	h.signs(start, "eyes rocket")
-	has(t, "the live comment", h.ours("progress")[0].Body, "❓ **q1** REST or &lt;b&gt;gRPC&lt;/b&gt; `@max`?", "`/answer q1`")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "❓ **q1** REST or &lt;b&gt;gRPC&lt;/b&gt; `@max`?", "`/answer q1`")
 
 	eve := h.say("eve", "/answer REST")
 	h.heard(eve, "eve").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
@@ -111,16 +111,16 @@ func TestQuestionByComment(t *testing.T) {
 	h.heard(id, "ada").end(exit.Done).wants("decision", "run", "reason-code", "completed", "status", "completed")
 	h.signs(said, "")
 	h.signs(other, "eyes confused")
-	has(t, "the answer", h.replyTo(other), "no question q9 is open; there is q1")
+	testenv.Has(t, "the answer", h.replyTo(other), "no question q9 is open; there is q1")
 	h.signs(id, "eyes rocket")
 	run := h.record()
 	h.once(run, id)
 	if q := run.Questions[0]; len(run.Questions) != 1 || q.By != "ada" || q.Answer != "REST it is.\n\nKeep `v1` as it is." {
 		t.Errorf("the questions are %+v", run.Questions)
 	}
-	has(t, "the task of the next agent", h.read("home/task"), "REST or", "REST it is.", "Keep `v1` as it is.")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "REST or", "REST it is.", "Keep `v1` as it is.")
 	h.called("plan execute, plan execute, build execute, tell execute")
-	has(t, "the live comment", h.ours("progress")[0].Body, "→ REST it is.", "`/answer q9 REST` · refused: ", "`/answer q1 REST it is.` · answered q1")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "→ REST it is.", "`/answer q9 REST` · refused: ", "`/answer q1 REST it is.` · answered q1")
 	h.again(id, "ada")
 }
 
@@ -137,7 +137,7 @@ func TestAnswerInTime(t *testing.T) {
 	j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(id, "eyes rocket")
 	h.once(h.record(), id)
-	has(t, "the task of the next agent", h.read("home/task"), "Yes, REST.")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "Yes, REST.")
 	h.again(id, "ada")
 }
 
@@ -146,16 +146,16 @@ func TestTwoQuestions(t *testing.T) {
 	h := newCrew(t, unapproved)
 	h.write("home/plan-execute", asksOnce(`"REST?", "Which port?"`))
 	h.comment("ada", "/run").end(exit.Done)
-	has(t, "the live comment", h.ours("progress")[0].Body, "`/answer q1`", "`/answer q2`")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "`/answer q1`", "`/answer q2`")
 	vague, second := h.say("ada", "/answer 8080"), h.say("ada", "/answer q2 8080")
 	h.heard(second, "ada").end(exit.Done).wants("status", "waiting", "reason-code", "waiting")
 	h.signs(vague, "eyes confused")
-	has(t, "the answer", h.replyTo(vague), "q1, q2")
+	testenv.Has(t, "the answer", h.replyTo(vague), "q1, q2")
 	h.signs(second, "eyes rocket")
 	h.called("plan execute")
 	first := h.say("max", "/answer Yes")
 	h.heard(first, "max").end(exit.Done).wants("status", "completed")
-	has(t, "the task of the next agent", h.read("home/task"), "8080", "Yes")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "8080", "Yes")
 }
 
 // A phase that has to be approved is, by somebody with the role that it asks
@@ -163,7 +163,7 @@ func TestTwoQuestions(t *testing.T) {
 func TestApprovalByComment(t *testing.T) {
 	h := newCrew(t, peopled)
 	h.comment("ada", "/run").end(exit.Done).wants("reason-code", "waiting", "status", "waiting", "phase", "plan")
-	has(t, "the live comment", h.ours("progress")[0].Body, "maintain", "/approve")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "maintain", "/approve")
 	h.comment("max", "LGTM, approve").end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
 	refused := map[int64]string{
 		h.say("max", "I would say\n/approve"): "",
@@ -172,10 +172,10 @@ func TestApprovalByComment(t *testing.T) {
 		h.say("max", "/approve build"):        "build does not wait for an approval; plan does",
 	}
 	j := h.comment("ada", "/run").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
-	has(t, "the summary", j.summary, "`permission_denied`")
+	testenv.Has(t, "the summary", j.summary, "`permission_denied`")
 	for id, why := range refused {
 		h.signs(id, map[bool]string{true: "eyes confused"}[why != ""])
-		has(t, "the answer", h.replyTo(id), why)
+		testenv.Has(t, "the answer", h.replyTo(id), why)
 	}
 	if run := h.record(); len(run.Approvals) != 0 || h.calls() != "plan execute" {
 		t.Errorf("the approvals are %+v, the agent was called for %s", run.Approvals, h.calls())
@@ -200,8 +200,8 @@ func TestApprovalIsVoid(t *testing.T) {
 	late := h.say("max", "/approve plan "+old)
 	j := h.heard(late, "max").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
 	h.signs(late, "eyes confused")
-	has(t, "the answer", h.replyTo(late), "`stale_event`", "plan has changed since "+old[:12])
-	has(t, "the summary", j.summary, "`stale_event`")
+	testenv.Has(t, "the answer", h.replyTo(late), "`stale_event`", "plan has changed since "+old[:12])
+	testenv.Has(t, "the summary", j.summary, "`stale_event`")
 	id := h.say("max", "/approve plan "+j.outputs["head-sha"][:10])
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	// Taken back, it has to be approved anew.
@@ -226,7 +226,7 @@ func TestRejectByComment(t *testing.T) {
 	if len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "max" || run.RollbackHistory[0].TriggeredBy != metadata.Manual {
 		t.Errorf("the rollbacks are %+v", run.RollbackHistory)
 	}
-	has(t, "the task of the next agent", h.read("home/task"), "the API must stay REST")
+	testenv.Has(t, "the task of the next agent", h.read("home/task"), "the API must stay REST")
 	h.again(id, "max")
 }
 
@@ -241,14 +241,14 @@ func TestSkipByComment(t *testing.T) {
 	h.heard(id, "max").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	for id, why := range refused {
 		h.signs(id, "eyes confused")
-		has(t, "the answer", h.replyTo(id), why)
+		testenv.Has(t, "the answer", h.replyTo(id), why)
 	}
 	h.signs(id, "eyes rocket")
 	run := h.record()
 	if p := run.Phase("build"); p.Status != metadata.PhaseSkipped || run.Phase("tell").Status != metadata.PhaseCompleted {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	has(t, "the decision", h.once(run, id).Why.In(prompts.Words("en")), "it is there already")
+	testenv.Has(t, "the decision", h.once(run, id).Why.In(prompts.Words("en")), "it is there already")
 	h.again(id, "max")
 }
 
@@ -272,12 +272,12 @@ phases: _
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	for id, why := range refused {
 		h.signs(id, "eyes confused")
-		has(t, "the answer", h.replyTo(id), why)
+		testenv.Has(t, "the answer", h.replyTo(id), why)
 	}
 	h.inputs["policy"] = "none.cue"
 	id = h.say("max", "/run --refresh")
 	h.heard(id, "max").end(exit.Done)
-	has(t, "the answer", h.replyTo(id), "the workflow names this file as policy")
+	testenv.Has(t, "the answer", h.replyTo(id), "the workflow names this file as policy")
 }
 
 // A phase that another one needs is not left out before that.
@@ -289,7 +289,7 @@ func TestSkipWhatIsNeeded(t *testing.T) {
 	h.say("max", "/skip build no need either")
 	h.comment("max", "/skip plan no need").end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes confused")
-	has(t, "the answer", h.replyTo(id), "needed by build")
+	testenv.Has(t, "the answer", h.replyTo(id), "needed by build")
 	h.called("plan execute, plan execute, tell execute")
 }
 
@@ -310,7 +310,7 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || run.Stop.Why.In(prompts.Words("en")) != "paused by ada: let me look" {
 		t.Errorf("the agent was called for %s, the run stopped with %+v", got, run.Stop)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/run")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/run")
 	twice := h.say("ada", "/pause once more")
 	resume := h.say("ada", "/run")
 	h.heard(resume, "ada").end(exit.Done).wants("status", "completed")
@@ -329,7 +329,7 @@ func TestDryRunIsTheRollback(t *testing.T) {
 	h.heard(dry, "ada").end(exit.Done).wants("decision", "replied")
 	h.signs(dry, "eyes rocket")
 	reply := h.replyTo(dry)
-	has(t, "the answer", reply, "the cause", "is another", "plan", "build", "tell", "ROLLBACK_REASON.md")
+	testenv.Has(t, "the answer", reply, "the cause", "is another", "plan", "build", "tell", "ROLLBACK_REASON.md")
 	if after := h.record().Revision; after != before || h.origin("7") != tip {
 		t.Errorf("the record went from %d to %d, the branch from %s to %s", before, after, tip, h.origin("7"))
 	}
@@ -337,13 +337,13 @@ func TestDryRunIsTheRollback(t *testing.T) {
 	id := h.say("ada", "/rollback plan:execute the cause\n\nis another")
 	h.heard(id, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(none, "eyes rocket")
-	has(t, "the answer", h.replyTo(none), "nowhere", "plan, build, tell")
+	testenv.Has(t, "the answer", h.replyTo(none), "nowhere", "plan, build, tell")
 	entry := h.record().RollbackHistory[0]
-	has(t, "the answer", reply, string(entry.FromPhase), string(entry.ToStep))
+	testenv.Has(t, "the answer", reply, string(entry.FromPhase), string(entry.ToStep))
 	reason := testenv.MustGit(t, h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), "reprise/issue-7")+":.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
 	for line := range strings.Lines(reason) {
 		if !strings.HasPrefix(line, "- When: ") {
-			has(t, "the answer", reply, line)
+			testenv.Has(t, "the answer", reply, line)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestCommandsOnThePull(t *testing.T) {
 	h.heard(back, "ada").end(exit.Done).wants("decision", "run", "issue", "7", "status", "completed")
 	h.signs(back, "eyes rocket")
 	gone("a rollback")
-	has(t, "the record that is kept", testenv.MustGit(t, h.path("origin.git"), "show", "refs/reprise/records/issue-7:.reprise/issue-7/metadata.json"), "the API must stay")
+	testenv.Has(t, "the record that is kept", testenv.MustGit(t, h.path("origin.git"), "show", "refs/reprise/records/issue-7:.reprise/issue-7/metadata.json"), "the API must stay")
 	run := h.record()
 	if n := len(run.RollbackHistory); n != 1 || run.RollbackHistory[0].By != "ada" || !strings.HasSuffix(run.RollbackHistory[0].CommentURL, "/pull/8#issuecomment-"+fmt.Sprint(back)) {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)

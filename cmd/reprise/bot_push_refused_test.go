@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -41,10 +42,10 @@ exit 0
 	if run.Status != metadata.Waiting || run.Execution.Lease != nil || strings.Count(h.read("home/prompts"), said) == 0 {
 		t.Errorf("the run is %s, with the lease %v; the prompts say\n%s", run.Status, run.Execution.Lease, h.read("home/prompts"))
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, said)
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, said)
 	h.remove("home/prompts")
 	h.comment("ada", "/run").end(exit.Waiting).wants("reason-code", "push_failed", "cost-usd", "2.4000")
-	has(t, "the prompt of the next job", h.read("home/prompts"), said)
+	testenv.Has(t, "the prompt of the next job", h.read("home/prompts"), said)
 	h.comment("ada", "/run").end(exit.Budget).wants("reason-code", "budget_exceeded", "cost-usd", "2.4000")
 	h.called("plan execute, build execute, build execute, build execute, build execute")
 }
@@ -73,10 +74,10 @@ cd "$REPRISE_DIR"
 			id := h.say("ada", "/run")
 			j := h.heard(id, "ada", "GITHUB_RUN_ID=9001").end(exit.Failed).wants("reason-code", tt.code)
 			h.signs(id, "eyes -1")
-			has(t, "the log", j.said.String(), tt.said)
+			testenv.Has(t, "the log", j.said.String(), tt.said)
 			for range 2 {
 				live := h.ours("progress")[0].Body
-				has(t, "the live comment", live, tt.said, "$0.60")
+				testenv.Has(t, "the live comment", live, tt.said, "$0.60")
 				if strings.Contains(live, "Interrupted") {
 					t.Errorf("an interruption is told of:\n%s", live)
 				}
@@ -87,7 +88,7 @@ cd "$REPRISE_DIR"
 			if len(stops) != 1 {
 				t.Fatalf("people are told %+v", stops)
 			}
-			has(t, "the word of it", stops[0].Body, "@ada", tt.said)
+			testenv.Has(t, "the word of it", stops[0].Body, "@ada", tt.said)
 			delete(h.inputs, "command")
 			delete(h.inputs, "issue")
 			if name == "locked" {
@@ -109,7 +110,7 @@ func TestRollbackOfALockedBranch(t *testing.T) {
 	id := h.say("ada", "/rollback build because of X")
 	h.heard(id, "ada").end(exit.Failed).wants("reason-code", "push_failed")
 	answer := h.replyTo(id)
-	has(t, "the answer", answer, "GH006: the branch is in the merge queue", "give it again once the branch takes pushes")
+	testenv.Has(t, "the answer", answer, "GH006: the branch is in the merge queue", "give it again once the branch takes pushes")
 	if strings.Contains(answer, "/resume") {
 		t.Errorf("it names a command that does nothing:\n%s", answer)
 	}
@@ -136,7 +137,7 @@ cd "$HOME/moving" && mkdir -p .github/workflows && echo 'on: push' >.github/work
 git -c user.name=P -c user.email=p@example.com commit --quiet --message='the base gets a workflow' && git push --quiet || exit 9
 `, h.path("origin.git")))
 	h.comment("ada", "/run").end(exit.Failed).wants("status", "failed", "reason-code", "conflict")
-	has(t, "the live comment", h.ours("progress")[0].Body, said, "a person with the right has to update the branch with main")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, said, "a person with the right has to update the branch with main")
 	if run := h.record(); run.Stop == nil || run.Execution.Lease != nil {
 		t.Errorf("the record is %s, %+v, with the lease %+v", run.Status, run.Stop, run.Execution.Lease)
 	}

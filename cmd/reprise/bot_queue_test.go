@@ -54,7 +54,7 @@ func TestTooEarlyIsRefused(t *testing.T) {
 	denied := h.say("eve", "/approve")
 	h.comment("ada", "/run --phases ..analyze").end(exit.Done).wants("status", "completed")
 	h.signs(early, "confused")
-	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
+	testenv.Has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
 	if d := h.record().Decisions[0]; d.Comment != early || d.Why.In(prompts.Words("en")) != "refused: there was no run yet" {
 		t.Errorf("the first decision is %+v", d)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -19,7 +20,7 @@ func TestRefusedLeavesTheCommentAlone(t *testing.T) {
 	before := h.ours("progress")[0].Body
 	id := h.say("ada", "/rollback biuld because of the cache")
 	h.heard(id, "ada").end(exit.Done)
-	has(t, "the answer", h.replyTo(id), "carried out: there is no phase", "Did you mean build?", "`/status`")
+	testenv.Has(t, "the answer", h.replyTo(id), "carried out: there is no phase", "Did you mean build?", "`/status`")
 	if got := h.replyTo(id); strings.Contains(got, "at the very beginning") {
 		t.Errorf("the advice is for another mistake:\n%s", got)
 	}
@@ -33,7 +34,7 @@ func TestUnknownPipelineIsAnswered(t *testing.T) {
 	h := newStage(t, twoSteps)
 	id := h.say("ada", "/run --pipeline featur")
 	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "config_invalid")
-	has(t, "the answer", h.replyTo(id), "featur", `did you mean "feature"`)
+	testenv.Has(t, "the answer", h.replyTo(id), "featur", `did you mean "feature"`)
 	h.nothing()
 }
 

@@ -87,7 +87,7 @@ func TestTwoCommandsByPrograms(t *testing.T) {
 			h.signs(id, "eyes confused")
 			testenv.Is(t, "the program is answered:", h.replyTo(id), "")
 			run := h.record()
-			has(t, "the decision", string(run.Decisions[len(run.Decisions)-1].Why), "bots_in_a_row")
+			testenv.Has(t, "the decision", string(run.Decisions[len(run.Decisions)-1].Why), "bots_in_a_row")
 		}
 	}
 	again := h.comment("driver[bot]", "/rollback build again")

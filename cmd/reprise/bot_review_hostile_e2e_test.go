@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A review with three hundred comments on lines is taken as far as that goes, and its author
@@ -24,7 +25,7 @@ func TestReviewOfHundredsOfComments(t *testing.T) {
 	h.reviewed(reviews, v).end(exit.Done).wants("status", "completed")
 	var task struct{ Prompt string }
 	jsonOf(t, h.read("home/task"), &task)
-	has(t, "the task", task.Prompt, "[R1] code.txt:7-10\nComment 1.\n```suggestion", "[R50] code.txt:56-59")
+	testenv.Has(t, "the task", task.Prompt, "[R1] code.txt:7-10\nComment 1.\n```suggestion", "[R50] code.txt:56-59")
 	if strings.Contains(task.Prompt, "Comment 51.") || strings.ContainsAny(task.Prompt, "\x1b\u202e") {
 		t.Errorf("the task has %.3000s", task.Prompt)
 	}
@@ -43,7 +44,7 @@ func TestReviewOfHundredsOfComments(t *testing.T) {
 			t.Errorf("comment %d has the answers %q", n+1, got)
 		}
 	}
-	has(t, "the answer", told(), "50 of this review's comments on lines were taken, and 250 were not")
+	testenv.Has(t, "the answer", told(), "50 of this review's comments on lines were taken, and 250 were not")
 	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=9").end(exit.Done)
 	if n := strings.Count(told(), "250 more"); n != 1 {
 		t.Errorf("that is told %d times", n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // What a review hides from people, or cites, is no command, and a review that was dismissed
@@ -41,9 +42,9 @@ func TestReviewsThatHideCommands(t *testing.T) {
 	late = reviews.Submit(8, late)
 	h.reviewed(reviews, late).end(exit.Done).wants("status", "completed")
 	jsonOf(t, h.read("home/planned"), &task)
-	has(t, "the task", task.Prompt, "[R1] code.txt:7-9\n", "[R2] old.txt:3 (")
+	testenv.Has(t, "the task", task.Prompt, "[R1] code.txt:7-9\n", "[R2] old.txt:3 (")
 	for _, c := range late.Comments {
-		has(t, "the answers", strings.Join(reviews.Replies(8, c.ID), "\n"), "Revised in ", "no review")
+		testenv.Has(t, "the answers", strings.Join(reviews.Replies(8, c.ID), "\n"), "Revised in ", "no review")
 	}
 	// Of a person who has left.
 	gone := reviews.Submit(8, githubtest.Review{Author: "ghost", State: "CHANGES_REQUESTED", Body: "No."})

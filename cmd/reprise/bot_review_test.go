@@ -79,9 +79,9 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 	var task struct{ Prompt string }
 	jsonOf(t, h.read("home/task"), &task)
 	first, _, _ := strings.Cut(task.Prompt, "# Task")
-	has(t, "the beginning of the task", first, "Not like this.\n\nIt breaks *callers*.", "[R1] code.txt:1\nCall it `all`, see @eve.", "+whole", "[R2] old.txt:3 (a line that was deleted)\nWhy is it gone?", "-gone")
+	testenv.Has(t, "the beginning of the task", first, "Not like this.\n\nIt breaks *callers*.", "[R1] code.txt:1\nCall it `all`, see @eve.", "+whole", "[R2] old.txt:3 (a line that was deleted)\nWhy is it gone?", "-gone")
 	jsonOf(t, h.read("home/judged"), &task)
-	has(t, "the task of the reviewer", task.Prompt, "[R1] code.txt:1", "[R2] old.txt:3")
+	testenv.Has(t, "the task of the reviewer", task.Prompt, "[R1] code.txt:1", "[R2] old.txt:3")
 	if got := h.calls(); !strings.HasSuffix(got, "tell execute, build revise, build review, tell execute") {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -98,8 +98,8 @@ func TestReviewTakesTheRunBack(t *testing.T) {
 		t.Fatalf("the answers are %q and %q", fixed, left)
 	}
 	written := testenv.MustGit(t, h.path("origin.git"), "log", "-1", "--format=%H", "--grep=^reprise: build: revise", "reprise/issue-7")
-	has(t, "the first answer", fixed[0], "Fixed in "+written[:7])
-	has(t, "the second answer", left[0], "Not changed: Nobody uses it")
+	testenv.Has(t, "the first answer", fixed[0], "Fixed in "+written[:7])
+	testenv.Has(t, "the second answer", left[0], "Not changed: Nobody uses it")
 	if strings.Contains(left[0], " @eve") {
 		t.Errorf("somebody is called by %q", left[0])
 	}
@@ -124,7 +124,7 @@ touch "$HOME/asked"
 `+verdictOf(finding("R1", "blocker", "fixed", "")))
 	v := reviews.Submit(8, twoComments("max"))
 	h.reviewed(reviews, v).end(exit.Done).wants("status", "completed")
-	has(t, "what the reviewer is asked", h.read("home/task"), "R2, the comment of a person")
+	testenv.Has(t, "what the reviewer is asked", h.read("home/task"), "R2, the comment of a person")
 }
 
 // A review by somebody without the right is not heard, and neither is one that asks for nothing, one of

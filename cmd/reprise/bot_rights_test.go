@@ -55,10 +55,10 @@ func TestMissingRights(t *testing.T) {
 			}
 			id := h.say("ada", "/run")
 			j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "credentials_missing")
-			has(t, "the summary", j.summary, append(tt.lacks, "permissions:")...)
-			has(t, "the log", j.said.String(), append([]string{"::error::"}, tt.lacks...)...)
+			testenv.Has(t, "the summary", j.summary, append(tt.lacks, "permissions:")...)
+			testenv.Has(t, "the log", j.said.String(), append([]string{"::error::"}, tt.lacks...)...)
 			if got := h.replyTo(id); tt.reply {
-				has(t, "the answer", got, tt.lacks...)
+				testenv.Has(t, "the answer", got, tt.lacks...)
 			}
 			h.nothing()
 			h.called("")
@@ -92,7 +92,7 @@ func TestRightsAreNotThereForAMoment(t *testing.T) {
 	h.forge.Fault(route, none, none)
 	id := h.say("ada", "/rollback build it is not polite")
 	j := h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	has(t, "the log", j.said.String(), "::warning::", "ada")
+	testenv.Has(t, "the log", j.said.String(), "::warning::", "ada")
 	h.signs(id, "confused")
 	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "run", "status", "completed")
 	if n := len(h.record().RollbackHistory); n != 1 {

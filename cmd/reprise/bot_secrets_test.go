@@ -109,10 +109,10 @@ cat "$HOME/report.json"
 	for _, a := range run.Attempts {
 		codes += fmt.Sprintf("%s %s %s %s\n", a.Phase, a.Step, a.Status, a.Code)
 	}
-	has(t, "the record", codes, "plan execute blocked secret_found\nplan execute succeeded", "build execute error", "build execute blocked secret_found\nbuild execute succeeded")
+	testenv.Has(t, "the record", codes, "plan execute blocked secret_found\nplan execute succeeded", "build execute error", "build execute blocked secret_found\nbuild execute succeeded")
 	branch := objects(t, h.path("origin.git"))
 	for _, part := range []string{"[MODEL_API_KEY]", "code.txt:1 has the value of MODEL_API_KEY", "[MODEL_API_KEY] has a secret in its name", ".github/[MODEL_API_KEY].yml", "+[MODEL_API_KEY]"} {
-		has(t, "the branch", branch, part)
+		testenv.Has(t, "the branch", branch, part)
 	}
 	silent(t, "the origin", branch)
 	linked := false
@@ -127,7 +127,7 @@ cat "$HOME/report.json"
 		silent(t, "the pull request", p.Title+"\n"+p.Body)
 	}
 	silent(t, "the summary", j.summary)
-	has(t, "what the runner is told", acting(j.said.String()), "::add-mask::"+bird, "::add-mask::"+hubToken)
+	testenv.Has(t, "what the runner is told", acting(j.said.String()), "::add-mask::"+bird, "::add-mask::"+hubToken)
 	silent(t, "the log", strings.ReplaceAll(j.said.String(), "::add-mask::"+bird+"\n", ""))
 	for name, value := range j.outputs {
 		silent(t, "output "+name, value)

@@ -73,7 +73,7 @@ func TestNotSigned(t *testing.T) {
 	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 		said += c.Body
 	}
-	has(t, "what was said", said, "does not sign for this token (unsigned)", "leave the secret TOKEN out")
+	testenv.Has(t, "what was said", said, "does not sign for this token (unsigned)", "leave the secret TOKEN out")
 }
 
 // A commit that GitHub does not make is none, and no push that failed: the same job, started again, goes on from the
@@ -113,7 +113,7 @@ func TestNotSignedForAWhile(t *testing.T) {
 			})
 			id := h.say("ada", "/run")
 			j := h.heard(id, "ada", "GITHUB_RUN_ID=9001").end(exit.Failed).wants("reason-code", "api_error")
-			has(t, "what is said", j.said.String(), "have a commit signed: make a signed commit in acme/widget", "try again later")
+			testenv.Has(t, "what is said", j.said.String(), "have a commit signed: make a signed commit in acme/widget", "try again later")
 			h.forge.FaultWhen(func(githubtest.Request) *githubtest.Fault { return nil })
 			statement(t, h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed", "pr-number", "8"))
 			h.called(calls)

@@ -97,16 +97,6 @@ func (h *hub) replyTo(id int64) string {
 	return all[0].Body
 }
 
-// has says that a text has every one of some parts.
-func has(t *testing.T, what, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("%s lacks %q:\n%s", what, p, text)
-		}
-	}
-}
-
 // signs says which reactions a comment has to have.
 func (h *hub) signs(id int64, want string) {
 	h.t.Helper()

@@ -34,13 +34,13 @@ func TestPullWasMerged(t *testing.T) {
 	h.forge.Permit(hubRepo, "mia", "maintain")
 	squash, before := h.say("mia", "/finish --squash"), h.tip()
 	h.heard(squash, "mia").end(exit.Done)
-	if has(t, "the answer", h.replyTo(squash), "is merged already"); h.tip() != before {
+	if testenv.Has(t, "the answer", h.replyTo(squash), "is merged already"); h.tip() != before {
 		t.Error("the branch has changed")
 	}
 	h.write("home/build-revise", hangs)
 	j := h.comment("ada", "/rollback build because it is not polite")
 	h.await(j.life, "home/working")
-	has(t, "the live comment", h.ours("progress")[0].Body, "is merged already")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "is merged already")
 	h.write("home/go-on", "")
 	j.end(exit.Done).wants("status", "completed")
 }
@@ -60,7 +60,7 @@ func draftByAPerson(t *testing.T, who string) {
 	if !h.forge.Pulls(hubRepo)[0].Draft {
 		t.Error("it is ready again")
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "was made a draft after the run was completed")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "was made a draft after the run was completed")
 	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
 	if h.forge.Pulls(hubRepo)[0].Draft {
 		t.Error("it is a draft although the run is completed anew")
@@ -91,7 +91,7 @@ func TestPlainlyStopped(t *testing.T) {
 			j.end(anyCode).wants("reason-code", map[string]string{"closed": "cancelled", "deleted": "cancelled", "branch": "push_failed", "rewound": "ref_changed"}[how])
 			h.called("plan execute")
 			if how != "deleted" {
-				has(t, "the live comment", h.ours("progress")[0].Body, map[string]string{"closed": "the issue is closed", "branch": "somebody has deleted it there", "rewound": "its history was rewritten there"}[how])
+				testenv.Has(t, "the live comment", h.ours("progress")[0].Body, map[string]string{"closed": "the issue is closed", "branch": "somebody has deleted it there", "rewound": "its history was rewritten there"}[how])
 			}
 			if now := h.tip(); how == "branch" && now != "" || how == "rewound" && now != strings.TrimSpace(base) {
 				t.Errorf("the branch is at %s again", now)
@@ -109,11 +109,11 @@ func TestBranchWasDeleted(t *testing.T) {
 	before := h.calls()
 	back := h.say("ada", "/rollback build because it is not polite")
 	h.heard(back, "ada").end(exit.Done).wants("reason-code", "no_run")
-	if has(t, "the answer", h.replyTo(back), "reprise/issue-7 of the run was deleted: restore it"); h.calls() != before || h.tip() != "" {
+	if testenv.Has(t, "the answer", h.replyTo(back), "reprise/issue-7 of the run was deleted: restore it"); h.calls() != before || h.tip() != "" {
 		t.Errorf("the agents were called: %s", h.calls())
 	}
 	again := h.say("ada", "/run")
 	h.heard(again, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(again, "eyes rocket")
-	has(t, "the live comment", h.ours("progress")[0].Body, "以前の実行のブランチ")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "以前の実行のブランチ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -57,7 +58,7 @@ func TestCancelWhileAnAgentWorks(t *testing.T) {
 	}
 	h.signs(cancel, "eyes rocket")
 	h.signs(run, "eyes -1")
-	has(t, "the live comment", h.ours("progress")[0].Body, "it is the wrong issue")
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "it is the wrong issue")
 	// Its own job comes late, and finds it done.
 	h.heard(cancel, "ada").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	// To go on is to say so.
@@ -79,7 +80,7 @@ func TestRollbackWhileAnAgentWorks(t *testing.T) {
 		t.Errorf("the rollbacks are %+v", rec.RollbackHistory)
 	}
 	task := h.read("home/task")
-	has(t, "the task of the next agent", task, "think of the cache", "and of `$HOME`")
+	testenv.Has(t, "the task of the next agent", task, "think of the cache", "and of `$HOME`")
 	h.called("plan execute, build execute, plan revise, build execute")
 	h.signs(back, "eyes rocket")
 	h.signs(run, "eyes rocket")
@@ -148,7 +149,7 @@ func TestDryRunWhileAnAgentWorks(t *testing.T) {
 	id := h.say("ada", "/rollback plan --dry-run what would it do")
 	h.heard(id, "ada").end(exit.Done).wants("decision", "replied")
 	h.signs(id, "eyes rocket")
-	has(t, "the answer", h.replyTo(id), "what would it do")
+	testenv.Has(t, "the answer", h.replyTo(id), "what would it do")
 	if after := h.record().Revision; after != before {
 		t.Errorf("the record went from %d to %d", before, after)
 	}

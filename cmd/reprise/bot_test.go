@@ -239,7 +239,7 @@ func TestRunByComment(t *testing.T) {
 	if run.Status != metadata.Completed || run.PRNumber != 8 || run.GitHubIntegration.ProgressCommentID != live[0].ID || run.Execution.Lease != nil {
 		t.Errorf("the record is %+v", run)
 	}
-	has(t, "the summary", j.summary, "completed")
+	testenv.Has(t, "the summary", j.summary, "completed")
 }
 
 func TestRollbackByComment(t *testing.T) {
@@ -384,7 +384,7 @@ func TestEditedComment(t *testing.T) {
 	id := h.say("ada", "Looks good")
 	h.forge.EditComment(hubRepo, id, "/run")
 	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
-	has(t, "the answer", h.replyTo(id), "the comment was edited; write a new one")
+	testenv.Has(t, "the answer", h.replyTo(id), "the comment was edited; write a new one")
 	// One that was deleted meanwhile is taken back.
 	gone := h.say("ada", "/run")
 	payload := h.forge.CommentPayload(hubRepo, gone, "created", "")
@@ -397,7 +397,7 @@ func TestEditedComment(t *testing.T) {
 	h.forge.EditComment(hubRepo, other, "/cancel")
 	h.comment("ada", "/rollback analyze once more").end(exit.Done).wants("status", "completed")
 	h.signs(other, "confused")
-	has(t, "the answer", h.replyTo(other), "the comment was edited; write a new one")
+	testenv.Has(t, "the answer", h.replyTo(other), "the comment was edited; write a new one")
 }
 
 // The live comment is made again when it was deleted, and one that somebody

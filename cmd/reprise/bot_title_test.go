@@ -88,7 +88,7 @@ func TestErrandsAreDoneLater(t *testing.T) {
 		h.heard(asked, "max").end(exit.Done).wants("decision", gate)
 		delete(h.inputs, "command")
 		h.heard(asked, "max").end(exit.Done).wants("decision", "replied")
-		has(t, "the answer", h.replyTo(asked), "Completed") // there is one
+		testenv.Has(t, "the answer", h.replyTo(asked), "Completed") // there is one
 		if got := h.forge.Labels(hubRepo, pull); slices.Contains(got, "bug") != (gate == "run") {
 			t.Errorf("where the gate says %s the pull request has the labels %q", gate, got)
 		}
@@ -107,7 +107,7 @@ func TestStatusIsNotAllowed(t *testing.T) {
 		t.Errorf("it was tried %d times", len(asked))
 	}
 	live := h.ours("progress")[0].Body
-	if has(t, "the live comment", live, "statuses: write"); strings.Count(live, "statuses: write") != 1 {
+	if testenv.Has(t, "the live comment", live, "statuses: write"); strings.Count(live, "statuses: write") != 1 {
 		t.Errorf("it is told more than once:\n%s", live)
 	}
 }

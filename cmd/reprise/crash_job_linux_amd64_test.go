@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // bearJob strikes at one step of a job that a comment has started, has the job
@@ -28,7 +29,7 @@ func bearJob(t *testing.T, what string, at int) bool {
 			t.Errorf("%s: %v, outputs %v", b.where(), b.took, j.outputs)
 		}
 		if live := h.ours("progress"); len(live) > 0 && h.origin("7") != "" && h.record().Status == "interrupted" {
-			has(t, "the live comment", live[0].Body, "Interrupted")
+			testenv.Has(t, "the live comment", live[0].Body, "Interrupted")
 		}
 	}
 	again := h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").finish()

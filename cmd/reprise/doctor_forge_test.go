@@ -150,7 +150,7 @@ func TestJobThatLacksRights(t *testing.T) {
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "actions": "read"})
 	j := h.comment("ada", "/run").end(anyCode).wants("reason-code", "credentials_missing")
 	for _, needs := range []string{"contents: write", "pull-requests: write"} {
-		has(t, "what is said", j.said.String(), "the token needs "+needs)
+		testenv.Has(t, "what is said", j.said.String(), "the token needs "+needs)
 	}
 	if h.origin("7") != "" {
 		t.Error("it pushed a branch")

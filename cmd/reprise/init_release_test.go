@@ -92,11 +92,7 @@ func TestReleaseDescribed(t *testing.T) {
 			t.Errorf("the formula does not have %s of %s", sum, archive)
 		}
 	}
-	for _, want := range []string{`version "1.2.3"`, `url "https://git.example.com/acme/reprise/releases/download/v1.2.3/reprise_v1.2.3_darwin_arm64.tar.gz"`} {
-		if !strings.Contains(formula, want) {
-			t.Errorf("the formula has no %s:\n%s", want, formula)
-		}
-	}
+	testenv.Has(t, "the formula", formula, `version "1.2.3"`, `url "https://git.example.com/acme/reprise/releases/download/v1.2.3/reprise_v1.2.3_darwin_arm64.tar.gz"`)
 	if strings.Contains(formula, "@") {
 		t.Errorf("a place was not filled:\n%s", formula)
 	}

@@ -47,11 +47,7 @@ func TestActionsAnswers(t *testing.T) {
 		if len(replies) != 1 {
 			t.Fatalf("%d replies to %s", len(replies), body)
 		}
-		for _, w := range want {
-			if !strings.Contains(replies[0].Body, w) {
-				t.Errorf("the reply to %s lacks %q:\n%s", body, w, replies[0].Body)
-			}
-		}
+		testenv.Has(t, "the reply to "+body, replies[0].Body, want...)
 		if now := h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7"); now != before {
 			t.Errorf("%s moved the branch", body)
 		}
@@ -90,14 +86,10 @@ func TestActionsStartedOtherwise(t *testing.T) {
 	d = h.deliver("workflow_dispatch", h.github.WorkflowPayload(repository, ".github/workflows/reprise.yml", "ann", form))
 	d.want(t, bothJobs, theRun, "status", "completed", "issue", "7")
 	testenv.Is(t, "the agent was called for", a.steps(), "plan execute, build execute, build revise")
-	if last := a.calls[len(a.calls)-1].task; !strings.Contains(last, "it has to be shorter") {
-		t.Errorf("the task after the rollback:\n%s", last)
-	}
+	testenv.Has(t, "the task after the rollback", a.calls[len(a.calls)-1].task, "it has to be shorter")
 	run := h.record()
 	if run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ann" {
 		t.Errorf("the run is %s, its rollbacks are %+v", run.Status, run.RollbackHistory)
 	}
-	if !strings.Contains(h.ours("progress")[0].Body, "it has to be shorter") {
-		t.Errorf("the live comment:\n%s", h.ours("progress")[0].Body)
-	}
+	testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "it has to be shorter")
 }

@@ -187,9 +187,7 @@ func TestActionsRun(t *testing.T) {
 	if run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].Reason != reason || run.RollbackHistory[0].By != "max" {
 		t.Errorf("the run is %s, its rollbacks are %+v", run.Status, run.RollbackHistory)
 	}
-	if got := h.pushed(path.Dir(run.Phase("design").OutputFiles[0]) + "/ROLLBACK_REASON.md"); !strings.Contains(got, reason) {
-		t.Errorf("ROLLBACK_REASON.md reads\n%s", got)
-	}
+	testenv.Has(t, "ROLLBACK_REASON.md", h.pushed(path.Dir(run.Phase("design").OutputFiles[0])+"/ROLLBACK_REASON.md"), reason)
 	testenv.Is(t, "the second comment has the signs", h.signs(back), "eyes rocket")
 	if again, more := h.ours("progress"), h.github.Pulls(repository); len(again) != 1 || again[0].ID != live[0].ID || len(more) != 1 || !strings.Contains(again[0].Body, reason) {
 		t.Errorf("live comments %+v, pull requests %+v", again, more)
@@ -214,16 +212,12 @@ func TestActionsAgents(t *testing.T) {
 			h.workflow("agent: "+agent+"\n", "agent: "+agent+"\n          upload: true\n")
 			_, d := h.comment("ann", "/run --pipeline fix --phases ..implement")
 			d.want(t, bothJobs, theRun, "status", "completed")
-			if !strings.Contains(h.pushed("main.go"), "hello") {
-				t.Error("the work is not on the branch")
-			}
+			testenv.Has(t, "main.go on the branch", h.pushed("main.go"), "hello")
 			const reason = "The cause lies in the build."
 			before := len(h.model.Requests())
 			_, again := h.comment("ann", "/rollback implement "+reason)
 			again.want(t, bothJobs, theRun, "status", "completed")
-			if got := h.model.Requests()[before].Prompt(); !strings.Contains(got, reason) {
-				t.Errorf("the first thing the model was told afterwards:\n%s", got)
-			}
+			testenv.Has(t, "the first thing the model was told afterwards", h.model.Requests()[before].Prompt(), reason)
 			if pulls := h.github.Pulls(repository); len(pulls) != 1 || pulls[0].Draft {
 				t.Errorf("pull requests: %+v", pulls)
 			}
@@ -277,9 +271,7 @@ func TestActionsRefuses(t *testing.T) {
 	id, d := h.comment("eve", "/run --pipeline fix")
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
 	testenv.Is(t, "the comment has the signs", h.signs(id), "confused")
-	if !strings.Contains(d.summary["gate"], "permission_denied") {
-		t.Errorf("the summary of the gate:\n%s", d.summary["gate"])
-	}
+	testenv.Has(t, "the summary of the gate", d.summary["gate"], "permission_denied")
 	if n := len(h.model.Requests()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}

@@ -75,9 +75,7 @@ func TestShortWiring(t *testing.T) {
 	}
 	installed := h.read(h.root + "/npm/installed")
 	for _, name := range []string{"codex", "claude"} {
-		if !strings.Contains(installed, "/agents/"+name+" --ignore-scripts") {
-			t.Errorf("%s was not installed: %q", name, installed)
-		}
+		testenv.Has(t, "what was installed", installed, "/agents/"+name+" --ignore-scripts")
 	}
 	if d := h.deliver("issue_comment", said("other[bot]", "Bot", "/run")); len(d.results) > 0 && d.results["gate"] != "" {
 		t.Errorf("a bot starts %v", d.results)

@@ -10,6 +10,7 @@ import (
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -87,14 +88,6 @@ func shortStory(t *testing.T, agent string) {
 		}
 	}
 	good := ended(githubtest.Check{Conclusion: "success"})
-	says := func(what, text string, wanted ...string) {
-		t.Helper()
-		for _, w := range wanted {
-			if !strings.Contains(text, w) {
-				t.Errorf("%s does not say %q:\n%s", what, w, text)
-			}
-		}
-	}
 	waits := []string{"status", "waiting", "reason-code", "awaiting_ci"}
 
 	_, d := h.comment("ann", "/run")
@@ -106,7 +99,7 @@ func shortStory(t *testing.T, agent string) {
 		Conclusion: "failure", Log: "sum.go: 2 and 2 is 5\n##[error]Process completed with exit code 1.\n",
 		Notes: []githubtest.Note{{Path: "greeting.txt", Line: 1, Level: "failure", Message: "no such greeting"}},
 	}), waits...)
-	says("the prompt after CI was red", told, "2 and 2 is 5", "no such greeting")
+	testenv.Has(t, "the prompt after CI was red", told, "2 and 2 is 5", "no such greeting")
 	if !draft() {
 		t.Error("it is ready while CI is red")
 	}
@@ -121,7 +114,7 @@ func shortStory(t *testing.T, agent string) {
 		{Path: "greeting.txt", Line: 2, Side: "RIGHT", Hunk: "@@ -0,0 +1,2 @@\n+1\n+2", Body: "Why twice?"},
 	}})
 	told = first(func() delivery { return h.deliver("pull_request_review", reviews.Payload(8, v)) }, waits...)
-	says("the prompt after the review", told, "Not like this.", "Call it salute.", "Why twice?")
+	testenv.Has(t, "the prompt after the review", told, "Not like this.", "Call it salute.", "Why twice?")
 	if !draft() {
 		t.Error("it is ready while what a review asks for is done")
 	}
@@ -137,7 +130,7 @@ func shortStory(t *testing.T, agent string) {
 
 	before := h.record()
 	told = first(func() delivery { _, d := h.comment("max", "/rollback design because the API must stay REST"); return d }, waits...)
-	says("the prompt after the rollback", told, "the API must stay REST")
+	testenv.Has(t, "the prompt after the rollback", told, "the API must stay REST")
 	run := h.record()
 	if len(run.RollbackHistory) != len(before.RollbackHistory)+1 || len(run.Attempts) <= len(before.Attempts) || run.Phase("design").Status != metadata.PhaseCompleted {
 		t.Errorf("the record after the rollback: %d rollbacks, %d attempts, %d before", len(run.RollbackHistory), len(run.Attempts), len(before.Attempts))

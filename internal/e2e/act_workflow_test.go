@@ -304,11 +304,7 @@ func main() {
 	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 {
 		t.Fatalf("exit code %d, jobs (-want +got):\n%s\n%s", d.code, diff, d.log)
 	}
-	for _, want := range []string{"gate: built for gate; the key is \n", "run: built for ; the key is test-key\n"} {
-		if !strings.Contains(d.log, want) {
-			t.Errorf("the log lacks %q:\n%s", want, d.log)
-		}
-	}
+	testenv.Has(t, "the log", d.log, "gate: built for gate; the key is \n", "run: built for ; the key is test-key\n")
 	if strings.Count(d.log, "reprise: built from source") != 1 {
 		t.Errorf("the job run has not taken what the job gate has built:\n%s", d.log)
 	}

@@ -95,9 +95,7 @@ func TestSayings(t *testing.T) {
 	for _, c := range forge.Comments("acme/widget", 7) {
 		comment += "\n" + c.Body
 	}
-	if !strings.Contains(comment, "evil") {
-		t.Errorf("none of what the agent said is in the comment:\n%s", comment)
-	}
+	testenv.Has(t, "the comment with what the agent said", comment, "evil")
 	for _, s := range sayings() {
 		if s.found(comment, obeyed(out.stdout), p.read(outputs)) {
 			t.Errorf("%s: it got through\ncomment:\n%s\nprinted:\n%s\noutputs:\n%s", s.wish, comment, out.stdout, p.read(outputs))

@@ -206,9 +206,7 @@ func TestAModelThatIsNotNamed(t *testing.T) {
 		task.Model = map[string]string{"claude": "haiku", "codex": "gpt-5-nano"}[use]
 		p.do(use, task)
 		data, _ := json.Marshal(p.model.Requests()[0].Model)
-		if !strings.Contains(string(data), task.Model) {
-			t.Errorf("asked for %s", data)
-		}
+		testenv.Has(t, "what was asked for", string(data), task.Model)
 	})
 }
 

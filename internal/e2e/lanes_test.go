@@ -59,8 +59,6 @@ func TestPartsThatMeetAreBroughtTogether(t *testing.T) {
 			t.Errorf("it is %s, after %q", run.Status, went)
 		}
 		testenv.Is(t, "the branch has", p.pushed("list.txt"), "t1\nt2")
-		if !strings.Contains(told, "list.txt") {
-			t.Errorf("the writer was told %q", told)
-		}
+		testenv.Has(t, "what the writer was told", told, "list.txt")
 	})
 }

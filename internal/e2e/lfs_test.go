@@ -203,9 +203,7 @@ printf '[lfs]\n\turl = ` + other.URL + `/demo\n' > .lfsconfig
 	out := p.reprise("run", "--issue-file", "../7.md", "--pipeline", "../large.cue", "--push")
 	p.want(0, out)
 	before, _, _ := strings.Cut(out.stderr, "[1/2]")
-	if !strings.Contains(before, "gone.bin stays a pointer of Git LFS") {
-		t.Errorf("that a file is missing is not said before the first call:\n%s", out.stderr)
-	}
+	testenv.Has(t, "what is said before the first call", before, "gone.bin stays a pointer of Git LFS")
 	for name, content := range map[string]string{"a.bin": "the third\n", "new.bin": "new\n", "gone.bin": "gone\n"} {
 		if got := p.pushed(name); got != lfsPointer(content) {
 			t.Errorf("%s of origin is %q", name, got)
@@ -216,9 +214,7 @@ printf '[lfs]\n\turl = ` + other.URL + `/demo\n' > .lfsconfig
 			t.Errorf("%q was not uploaded", content)
 		}
 	}
-	if got := p.pushed(".lfsconfig"); !strings.Contains(got, s.URL) {
-		t.Errorf(".lfsconfig of origin is %q", got)
-	}
+	testenv.Has(t, ".lfsconfig of origin", p.pushed(".lfsconfig"), s.URL)
 	if s.has("wrong\n") || len(other.wrong) > 0 {
 		t.Errorf("the server that the agent names was asked for %q", other.wrong)
 	}

@@ -34,28 +34,20 @@ func TestReadme(t *testing.T) {
 	if len(blocks) != 5 {
 		t.Fatalf("README.md has %d blocks of commands; this test knows where to type five", len(blocks))
 	}
-	wants := func(said string, texts ...string) {
-		t.Helper()
-		for _, text := range texts {
-			if !strings.Contains(said, text) {
-				t.Errorf("there is no %q in\n%s", text, said)
-			}
-		}
-	}
-	wants(p.typed(clone, strings.Replace(blocks[0], "go test ./...\n", "", 1), 0), "✗ fail", "revise", "✓ completed", "Nothing was left behind.")
+	testenv.Has(t, "what it says", p.typed(clone, strings.Replace(blocks[0], "go test ./...\n", "", 1), 0), "✗ fail", "revise", "✓ completed", "Nothing was left behind.")
 	p.typed(clone, blocks[1], 0)
 	before := p.git(p.repo, "rev-list", "--count", "main")
 	work, end, found := strings.Cut(blocks[2], "reprise finish")
 	if !found {
 		t.Fatalf("no run is finished by\n%s", blocks[2])
 	}
-	wants(p.typed(p.repo, work, 0), "✓ claude", "+// It greets.")
-	wants(p.typed(p.repo, blocks[3], 0), "keep the API REST", "completed") // the README: before that
+	testenv.Has(t, "what it says", p.typed(p.repo, work, 0), "✓ claude", "+// It greets.")
+	testenv.Has(t, "what it says", p.typed(p.repo, blocks[3], 0), "keep the API REST", "completed") // the README: before that
 	p.typed(p.repo, "reprise finish"+end, 0)
 	if diff := p.git(p.repo, "diff", "--name-only", "HEAD~1"); diff != "main.go" || before != p.git(p.repo, "rev-list", "--count", "main~1") {
 		t.Errorf("the merge is not one commit that changes main.go alone: %s", diff)
 	}
 	p.typed(p.repo, blocks[4], 0)
-	wants(p.read(filepath.Join(p.home, "asked-of-github")), "secret set ANTHROPIC_API_KEY")
-	wants(p.git(p.root, "-C", "origin.git", "show", "main:.github/workflows/reprise.yml"), "OWNER/reprise@main")
+	testenv.Has(t, "what it says", p.read(filepath.Join(p.home, "asked-of-github")), "secret set ANTHROPIC_API_KEY")
+	testenv.Has(t, "what it says", p.git(p.root, "-C", "origin.git", "show", "main:.github/workflows/reprise.yml"), "OWNER/reprise@main")
 }

@@ -170,7 +170,5 @@ func TestTestsThatFailBefore(t *testing.T) {
 	if run.Status != metadata.Completed || run.Phases[1].RetryCount != 0 || after == nil || !after.Results[0].FailsBefore || !slices.Equal(after.Results[0].FailedTests, []string{"is old"}) {
 		t.Errorf("the run is %s, with checks %+v", run.Status, after)
 	}
-	if said := out.stdout + out.stderr; !strings.Contains(said, "is old") {
-		t.Errorf("the log does not name the test:\n%s", said)
-	}
+	testenv.Has(t, "the log", out.stdout+out.stderr, "is old")
 }

@@ -92,9 +92,7 @@ func TestRunsAPipeline(t *testing.T) {
 				t.Errorf("%s reads %q", ph.OutputFiles[0], got)
 			}
 		}
-		if got := p.pushed("main.go"); !strings.Contains(got, "hello") {
-			t.Errorf("main.go reads %q", got)
-		}
+		testenv.Has(t, "main.go", p.pushed("main.go"), "hello")
 		if calls := len(p.model.Requests()); run.Cost.InputTokens != int64(calls)*perCall.InputTokens || run.Cost.USD <= 0 {
 			t.Errorf("cost %+v of %d requests", run.Cost, calls)
 		}
@@ -156,9 +154,7 @@ phases: [{name: "analyze", goal: "Find the cause.", writes: "analysis.md", gates
 `)
 		p.write("issue.md", issueText)
 		p.want(0, p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../own.cue", "--push"))
-		if want := "read .reprise/issue-7/00_analyze/analysis.md and what it claims, then judge"; !strings.Contains(told, want) {
-			t.Errorf("it was told:\n%s", told)
-		}
+		testenv.Has(t, "what it was told", told, "read .reprise/issue-7/00_analyze/analysis.md and what it claims, then judge")
 		all := p.record().Attempts
 		if len(all) != 3 || all[1].Code != metadata.OutputInvalid || !strings.Contains(string(all[1].Why), "review_opened_nothing") || all[2].Verdict != metadata.Pass || !all[2].Resumed {
 			t.Errorf("the attempts are %+v", all)
@@ -226,9 +222,7 @@ func TestTakesAPhaseBack(t *testing.T) {
 	before, first := len(p.model.Requests()), p.record().Phases[0]
 	p.want(0, p.reprise("rollback", "--issue", "7", "--to-phase", first.Name, "--reason", reason, "--force", "--push"))
 	p.want(0, p.reprise("run", "--issue", "7", "--push", "--agent", "claude"))
-	if got := p.model.Requests()[before].Prompt(); !strings.Contains(got, reason) {
-		t.Errorf("the first thing the model was told afterwards:\n%s", got)
-	}
+	testenv.Has(t, "the first thing the model was told afterwards", p.model.Requests()[before].Prompt(), reason)
 	if again := p.record().Phases[0]; again.Generation != first.Generation+1 || again.Status != metadata.PhaseCompleted {
 		t.Errorf("phase %s: generation %d, %s", again.Name, again.Generation, again.Status)
 	}

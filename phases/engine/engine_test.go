@@ -216,9 +216,7 @@ func TestEngineCarriesOutAPlan(t *testing.T) {
 	if diff := run.Cost.USD - 0.06; diff > 1e-9 || diff < -1e-9 {
 		t.Errorf("cost %v, want 0.06 for six calls", run.Cost.USD)
 	}
-	if body := s.tree.tip()[".reprise/issue-7/01_code/review.md"]; !strings.Contains(body, "It is right.") {
-		t.Errorf("review.md is %q", body)
-	}
+	testenv.Has(t, "review.md", s.tree.tip()[".reprise/issue-7/01_code/review.md"], "It is right.")
 	if body := s.tree.tip()[".reprise/issue-7/01_code/checks.md"]; !strings.HasPrefix(body, "# Checks of code: pass\n\n## unit: exit code 0\n\n```\ntrue\n```\n") {
 		t.Errorf("checks.md is %q", body)
 	}
@@ -244,11 +242,7 @@ func TestFeedbackReachesRevise(t *testing.T) {
 	if revise.Step != metadata.Revise || !revise.Resume || revise.Session != "session-1" {
 		t.Fatalf("the third call is %s, resume %v of %q, want a revise in the writer's session", revise.Step, revise.Resume, revise.Session)
 	}
-	for _, want := range []string{"F1", "it is wrong", "It is right."} {
-		if !strings.Contains(revise.Prompt, want) {
-			t.Errorf("the prompt of revise does not have %q:\n%s", want, revise.Prompt)
-		}
-	}
+	testenv.Has(t, "the prompt of revise", revise.Prompt, "F1", "it is wrong", "It is right.")
 }
 
 func TestReasonReachesEveryPath(t *testing.T) {
@@ -258,9 +252,7 @@ func TestReasonReachesEveryPath(t *testing.T) {
 			s.goOn(t.Context())
 			calls := len(s.tasks)
 			s.back("plan", step, "keep the API REST")
-			if body := s.tree.tip()[".reprise/issue-7/00_plan/ROLLBACK_REASON.md"]; !strings.Contains(body, "keep the API REST") {
-				t.Errorf("ROLLBACK_REASON.md is %q", body)
-			}
+			testenv.Has(t, "ROLLBACK_REASON.md", s.tree.tip()[".reprise/issue-7/00_plan/ROLLBACK_REASON.md"], "keep the API REST")
 			s.goOn(t.Context())
 			first := s.tasks[calls]
 			if first.Step != step || first.Phase != "plan" {
@@ -306,9 +298,7 @@ func TestEvidence(t *testing.T) {
 			if run.Status != metadata.Waiting || run.Stop.Code != test.code {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
-			if a := run.Attempts[0]; !strings.Contains(english(a.Why), test.why) {
-				t.Errorf("the attempt says %q, want %q in it", english(a.Why), test.why)
-			}
+			testenv.Has(t, "the attempt", english(run.Attempts[0].Why), test.why)
 			if len(s.tasks) != 2 || !s.tasks[1].Resume {
 				t.Errorf("%d calls; want the same session asked once more", len(s.tasks))
 			}
@@ -330,9 +320,7 @@ func TestWritesOutsideTheAccessAreTakenBack(t *testing.T) {
 			t.Errorf("%s was kept", name)
 		}
 	}
-	if prompt := s.tasks[4].Prompt; !strings.Contains(prompt, ".github/workflows/x.yml") {
-		t.Errorf("the revise of code is not told what was taken back:\n%s", prompt)
-	}
+	testenv.Has(t, "what the revise of code is told", s.tasks[4].Prompt, ".github/workflows/x.yml")
 }
 
 func TestABrokenCallLeavesAPatchAndNoRevise(t *testing.T) {
@@ -354,9 +342,7 @@ func TestABrokenCallLeavesAPatchAndNoRevise(t *testing.T) {
 	if _, kept := s.tree.tip()["half.go"]; kept {
 		t.Error("half.go was committed as if it were work")
 	}
-	if patch := s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"]; !strings.Contains(patch, "half.go") {
-		t.Errorf("the patch is %q", patch)
-	}
+	testenv.Has(t, "the patch", s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"], "half.go")
 	if a := run.Attempts[2]; a.Status != metadata.Errored || a.Class != metadata.Crash || a.Stderr != "out of memory" {
 		t.Errorf("the attempt is %+v", a)
 	}
@@ -530,9 +516,7 @@ func TestReportIsHeldAgainstTheSchema(t *testing.T) {
 	if run.Status != metadata.Completed || run.Attempts[0].Code != metadata.OutputInvalid {
 		t.Fatalf("the run is %s, its first attempt %+v", run.Status, run.Attempts[0])
 	}
-	if prompt := s.tasks[1].Prompt; !strings.Contains(prompt, "is not one of low, high") {
-		t.Errorf("the second prompt does not say what was wrong:\n%s", prompt)
-	}
+	testenv.Has(t, "the second prompt", s.tasks[1].Prompt, "is not one of low, high")
 	if run.DesignDecisions.TestStrategy != "UNIT_ONLY" {
 		t.Errorf("the design decisions are %+v", run.DesignDecisions)
 	}
@@ -546,9 +530,7 @@ func TestChecksDecide(t *testing.T) {
 		t.Fatalf("the run is %s with %d revises, want one because of the check", run.Status, run.Phase("code").RetryCount)
 	}
 	i := slices.IndexFunc(s.tasks, func(t Task) bool { return t.Step == metadata.Revise })
-	if !strings.Contains(s.tasks[i].Prompt, "FAIL: TestX") {
-		t.Errorf("revise is not told what the check printed:\n%s", s.tasks[i].Prompt)
-	}
+	testenv.Has(t, "the prompt of revise", s.tasks[i].Prompt, "FAIL: TestX")
 	if _, kept := s.tree.tip()["build-output"]; kept {
 		t.Error("what the check left behind was committed")
 	}

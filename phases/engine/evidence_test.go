@@ -157,9 +157,7 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 	if s.tree.tip()["kept.go"] != "evil" || s.tree.tip()["sub/CLAUDE.md"] != "" {
 		t.Error("what the rules allow should be kept, and nothing else")
 	}
-	if !strings.Contains(s.tree.log[len(s.tree.log)-1].Message, "sub/CLAUDE.md") {
-		t.Errorf("the commit does not say why:\n%s", s.tree.log[len(s.tree.log)-1].Message)
-	}
+	testenv.Has(t, "the commit", s.tree.log[len(s.tree.log)-1].Message, "sub/CLAUDE.md")
 	if anew := phases.TakeUp(run, phases.Start{At: run.UpdatedAt, Refresh: true}); anew.Status != metadata.Running || phases.Decide(phases.On(s.engine.Plan, anew)).Final() {
 		t.Errorf("with a new definition the run is %s: %s", anew.Status, show(phases.Decide(phases.On(s.engine.Plan, anew))))
 	}
@@ -191,9 +189,7 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.ChangeRefused || a.Broke != "size" || !strings.Contains(english(a.Why), "103 changed files (such as") {
 			t.Errorf("the first attempt is %+v", a)
 		}
-		if prompt := s.tasks[3].Prompt; !strings.Contains(prompt, "at most 100 files") {
-			t.Errorf("the next call is not told:\n%s", prompt)
-		}
+		testenv.Has(t, "the prompt of the next call", s.tasks[3].Prompt, "at most 100 files")
 		if !strings.HasPrefix(s.tree.tip()[own+"code.md"], "code") {
 			t.Error("the artifact, which is within the limits, is gone")
 		}

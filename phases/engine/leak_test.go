@@ -223,9 +223,7 @@ func TestWhatAnAgentSaysIsMaskedInTheRecord(t *testing.T) {
 			all.WriteString(body)
 		}
 	}
-	if !strings.Contains(all.String(), "it is [ANTHROPIC_API_KEY] and [aws-access-token]") {
-		t.Error("the record does not say what the agent said")
-	}
+	testenv.Has(t, "the record", all.String(), "it is [ANTHROPIC_API_KEY] and [aws-access-token]")
 }
 
 func TestARecordWithAValueIsNotCommitted(t *testing.T) {
