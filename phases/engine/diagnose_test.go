@@ -20,9 +20,7 @@ func failedStage(t *testing.T) *stage {
 	t.Helper()
 	plan := testPlan()
 	s := newStage(t, plan)
-	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
-	})
+	s.fails("plan", 99)
 	run, err := s.engine.Run(t.Context(), s.run)
 	testenv.Must(t, err)
 	if s.run = run; run.Status == metadata.Running || run.Status == metadata.Completed {

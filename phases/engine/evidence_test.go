@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,12 +69,10 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 }
 
 // puts writes files into the tree before the agent does its work well.
-func (s *stage) puts(names ...string) func(context.Context, Task) (Result, error) {
+func (s *stage) puts(names ...string) agentFunc {
 	return func(ctx context.Context, t Task) (Result, error) {
 		for _, name := range names {
-			if err := testenv.PutText(filepath.Join(t.Dir, name), "evil"); err != nil {
-				return Result{}, err
-			}
+			s.tree.write(name, "evil")
 		}
 		return s.good(ctx, t)
 	}
@@ -109,9 +105,7 @@ func TestViolationsAreTold(t *testing.T) {
 	s := newStage(t, plan)
 	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
 	s.on("code", metadata.Revise, s.puts("con.go"))
-	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
-	})
+	s.fails("code", 99)
 	run := s.goOn(t.Context())
 	if run.Stop == nil || run.Stop.Code != metadata.ReviewFailed {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
@@ -143,9 +137,7 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
 	s.on("code", metadata.Revise, s.puts("sub/CLAUDE.md", "kept.go"))
-	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
-	})
+	s.fails("code", 1)
 	run := s.goOn(t.Context())
 	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ChangeRefused || !strings.Contains(english(run.Stop.Why), "sub/CLAUDE.md: a protected path") {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
@@ -208,19 +200,17 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 }
 
 // half leaves a file behind and breaks off with a class; with none of a file it changes nothing.
-func half(file string, class metadata.Class) func(context.Context, Task) (Result, error) {
+func (s *stage) half(file string, class metadata.Class) agentFunc {
 	return func(_ context.Context, t Task) (Result, error) {
 		if file != "" {
-			if err := os.WriteFile(filepath.Join(t.Dir, file), []byte("half"), 0o644); err != nil {
-				return Result{}, err
-			}
+			s.tree.write(file, "half")
 		}
 		return Result{Session: t.Session}, &AgentError{Class: class, Agent: "claude", Err: errors.New("it took too long")}
 	}
 }
 
 // inTurn has the calls for a step of code act one way after the other; the rest are good.
-func inTurn(s *stage, step metadata.Step, acts ...func(context.Context, Task) (Result, error)) {
+func inTurn(s *stage, step metadata.Step, acts ...agentFunc) {
 	s.on("code", step, func(ctx context.Context, t Task) (Result, error) {
 		if len(acts) == 0 {
 			return s.good(ctx, t)
@@ -255,7 +245,7 @@ func kept(why, file string) string {
 // The call after one that broke off is told where its changes are, until a step succeeds.
 func TestTheNextCallIsToldOfThePatch(t *testing.T) {
 	s := newStage(t, testPlan())
-	inTurn(s, metadata.Execute, half("half.go", metadata.StepTimeout))
+	inTurn(s, metadata.Execute, s.half("half.go", metadata.StepTimeout))
 	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) {
 		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
 	})
@@ -268,7 +258,7 @@ func TestTheNextCallIsToldOfThePatch(t *testing.T) {
 // It is told also after somebody has asked for another try, and of the newest patch there is.
 func TestTheCallAfterARetryIsToldOfThePatch(t *testing.T) {
 	s := newStage(t, testPlan())
-	inTurn(s, metadata.Execute, half("a.go", metadata.IdleTimeout), half("b.go", metadata.IdleTimeout), half("", metadata.Auth))
+	inTurn(s, metadata.Execute, s.half("a.go", metadata.IdleTimeout), s.half("b.go", metadata.IdleTimeout), s.half("", metadata.Auth))
 	run := s.goOn(t.Context())
 	if run.Status != metadata.Failed {
 		t.Fatalf("the run is %s", run.Status)
@@ -315,7 +305,7 @@ func TestWhoIsNotToldOfThePatch(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.engine.Plan.Phases[1].Access = pipelines.AccessRead
 	s.engine.Plan.Phases[1].MustChange = false
-	inTurn(s, metadata.Execute, half("half.go", metadata.StepTimeout), func(_ context.Context, t Task) (Result, error) {
+	inTurn(s, metadata.Execute, s.half("half.go", metadata.StepTimeout), func(_ context.Context, t Task) (Result, error) {
 		return Result{Session: t.Session, Text: "The report."}, nil
 	})
 	if run := s.goOn(t.Context()); run.Status != metadata.Completed || s.tree.tip()[own+"attempt-3.patch"] == "" {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,9 +126,7 @@ func awsKey() string { return "AKIA" + "Q3EGRIV2N5XZ7LMT" }
 // writes lets execute of the phase code write a file besides its work.
 func (s *stage) writes(name, text string) {
 	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		if err := testenv.PutText(filepath.Join(t.Dir, name), text); err != nil {
-			return Result{}, err
-		}
+		s.tree.write(name, text)
 		return s.good(ctx, t)
 	})
 }
@@ -187,9 +183,7 @@ func TestALeakIsToldToTheAgent(t *testing.T) {
 	s.engine.Secrets = watching()
 	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
 		if !strings.Contains(t.Prompt, "config.go:1 has the value of ANTHROPIC_API_KEY") {
-			if err := os.WriteFile(filepath.Join(t.Dir, "config.go"), []byte(canary), 0o644); err != nil {
-				return Result{}, err
-			}
+			s.tree.write("config.go", canary)
 		}
 		return s.good(ctx, t)
 	})

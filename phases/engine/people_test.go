@@ -71,11 +71,7 @@ func TestAnAnswerGoesToTheSessionThatAsked(t *testing.T) {
 // A step that keeps asking has to go on with what it knows.
 func TestAskingEnds(t *testing.T) {
 	s := withQuestions(t)
-	s.on("plan", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		r, err := s.good(ctx, t)
-		r.Structured = json.RawMessage(`{"questions": ["And?"]}`)
-		return r, err
-	})
+	s.reports("plan", `{"questions": ["And?"]}`)
 	for range 3 {
 		s.goOn(t.Context())
 		next, err := phases.Answer(s.run, "", "no", phases.Command{At: s.engine.Now()})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -192,17 +190,13 @@ func TestTheDocumentSurvivesItsReport(t *testing.T) {
 func TestOddFilesAreTakenBack(t *testing.T) {
 	s := newStage(t, testPlan())
 	odd := []string{"a\tb.md", `C:\temp\x.md`, "superseded", "review.md", "attempt-1.patch"}
-	s.on("plan", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		for _, name := range odd {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(t.Artifact), name), []byte("x"), 0o644); err != nil {
-				return Result{}, err
-			}
-		}
-		return s.good(ctx, t)
-	})
+	for i := range odd {
+		odd[i] = ".reprise/issue-7/00_plan/" + odd[i]
+	}
+	s.on("plan", metadata.Execute, s.puts(odd...))
 	s.completes()
 	for _, name := range odd {
-		if s.tree.tip()[".reprise/issue-7/00_plan/"+name] == "x" {
+		if s.tree.tip()[name] == "evil" {
 			t.Errorf("%q was kept", name)
 		}
 	}
@@ -210,17 +204,12 @@ func TestOddFilesAreTakenBack(t *testing.T) {
 
 func TestManyViolationsAreCut(t *testing.T) {
 	s := newStage(t, testPlan())
-	s.on("plan", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
-		for i := range 500 {
-			if err := os.WriteFile(filepath.Join(t.Dir, fmt.Sprintf("stray-%d.txt", i)), nil, 0o644); err != nil {
-				return Result{}, err
-			}
-		}
-		return s.good(ctx, t)
-	})
-	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
-	})
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprintf("stray-%d.txt", i))
+	}
+	s.on("plan", metadata.Execute, s.puts(many...))
+	s.fails("plan", 1)
 	s.goOn(t.Context())
 	for _, task := range s.tasks {
 		if n := strings.Count(task.Prompt, "stray-"); n > 50 {

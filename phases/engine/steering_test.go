@@ -87,14 +87,7 @@ func TestSessionsOfAnotherMachine(t *testing.T) {
 	for _, elsewhere := range []int{0, 2} {
 		s := newStage(t, testPlan())
 		s.engine.Elsewhere = elsewhere
-		first := true
-		s.on("plan", metadata.Review, func(ctx context.Context, task Task) (Result, error) {
-			if first {
-				first = false
-				return Result{Session: task.Session, Structured: answer(task, false), ToolCalls: 1}, nil
-			}
-			return s.good(ctx, task)
-		})
+		s.fails("plan", 1)
 		s.completes()
 		revise := s.tasks[2]
 		if revise.Step != metadata.Revise || revise.Resume != (elsewhere == 0) {
