@@ -18,9 +18,9 @@ func TestLife(t *testing.T) {
 		want string // phase, what to do, and agent; or what ends it and the code
 		gets Outcome
 	}
-	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
-	tooMuch := Outcome{Status: metadata.Unsuccessful, Code: metadata.ChangeRefused, Why: "101 changed files"}
-	invalid := Outcome{Status: metadata.Blocked, Code: metadata.OutputInvalid, Why: "no verdict"}
+	nothing := without(metadata.Unsuccessful, metadata.NoProgress, "x.md was not written")
+	tooMuch := without(metadata.Unsuccessful, metadata.ChangeRefused, "101 changed files")
+	invalid := without(metadata.Blocked, metadata.OutputInvalid, "no verdict")
 	passes := []turn{
 		{"code execute writer", wrotten("c1")},
 		{"code check", checked(true)},
@@ -191,12 +191,12 @@ func TestLife(t *testing.T) {
 		}, passes),
 		"a secret is worse than a rule": {
 			{"plan execute writer", breaking(nothing, metadata.RuleProtected)},
-			{"plan execute writer resume 1 again", breaking(Outcome{Status: metadata.Blocked, Code: metadata.SecretFound, Why: "x"}, metadata.RuleProtected)},
+			{"plan execute writer resume 1 again", breaking(without(metadata.Blocked, metadata.SecretFound, "x"), metadata.RuleProtected)},
 			{"wait secret_found", Outcome{}},
 		},
 		"interrupted": {
 			{"plan execute writer", wrotten("p1")},
-			{"plan review reviewer", Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"}},
+			{"plan review reviewer", without(metadata.Cut, metadata.RunCancelled, "told to stop")},
 		},
 	}
 	for name, turns := range tests {
@@ -290,7 +290,7 @@ func TestWhyReview(t *testing.T) {
 	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
 	check("the work has changed since the last review")
 	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
-	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r := goneBack(t, plan, run, "plan", metadata.Review, "look closer")
 	run = r.Run
 	check("taken back: look closer")
 }
@@ -341,7 +341,7 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 func TestAnAgentThatWasReplacedIsNotAsked(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
+	run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Cut, metadata.RunCancelled, "told to stop"))
 	run = TakeUp(run, Start{At: run.UpdatedAt})
 	plan.Agents = map[string]pipelines.Agent{"rehearsal": {Use: "rehearsal"}}
 	for i := range plan.Phases {

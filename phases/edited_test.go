@@ -78,7 +78,7 @@ func TestWhatIsNotReviewedAgain(t *testing.T) {
 	if d := Decide(On(plan, Changed(run, "plan", "p2", run.UpdatedAt))); d.Phase != "code" {
 		t.Errorf("with the artifact as it was decided %q", show(d))
 	}
-	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r := goneBack(t, plan, run, "plan", metadata.Revise, "r")
 	legal(t, run, r.Run)
 	if d := Decide(On(plan, r.Run)); d.Do != DoRevise || r.Run.Phase("plan").Edited() {
 		t.Errorf("taken back it decided %q", show(d))

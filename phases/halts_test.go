@@ -51,8 +51,8 @@ func asksPerson() Outcome {
 // What halts a part halts those that need it, and not the others. Only then does
 // the run stop, and it says so of each.
 func TestAPartHaltsOnlyWhatNeedsIt(t *testing.T) {
-	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing changed"}
-	barred := Outcome{Status: metadata.Blocked, Code: metadata.ChangeRefused, Why: "protected"}
+	nothing := without(metadata.Unsuccessful, metadata.NoProgress, "nothing changed")
+	barred := without(metadata.Blocked, metadata.ChangeRefused, "protected")
 	for name, tt := range map[string]struct {
 		special map[string]Outcome
 		halts   string
@@ -95,7 +95,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	plan := splitPlan()
 	plan.Phases[1].Revisions = 0
 	start := advance(t, plan, freshRun(plan), three, "code.t1")
-	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing changed"}
+	nothing := without(metadata.Unsuccessful, metadata.NoProgress, "nothing changed")
 	stopped, _ := goes(t, plan, start, map[string]Outcome{"code.t1 execute": asksPerson(), "code.t3 execute": nothing})
 
 	retried, err := Retry(On(plan, stopped), "code.t3", Start{At: stopped.UpdatedAt})
@@ -148,7 +148,7 @@ func TestEachHaltIsEndedByItself(t *testing.T) {
 	}
 
 	// A person takes one back or leaves one out; the other stays halted.
-	back := goneBack(t, On(plan, both), Rollback{To: "code.t3", Step: metadata.Execute, Reason: "keep the API", Trigger: metadata.Manual, At: both.UpdatedAt})
+	back := goneBack(t, plan, both, "code.t3", metadata.Execute, "keep the API")
 	legal(t, both, back.Run)
 	if d := Decide(On(plan, back.Run)); d.Phase != "code.t3" || halting(plan, back.Run) != "code.t1 waiting" {
 		t.Errorf("taken back, %q is next, and halted: %s", show(d), halting(plan, back.Run))

@@ -74,7 +74,7 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 	case 1:
 		return Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "killed"}
 	case 2:
-		return Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"}
+		return without(metadata.Unsuccessful, metadata.NoProgress, "nothing")
 	case 3:
 		if d.Do == DoExecute || d.Do == DoRevise {
 			return asksPerson()
@@ -107,7 +107,7 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 	case 1:
 		return breaking(o, metadata.RuleAccess, metadata.RuleForm)
 	case 2:
-		return breaking(Outcome{Status: metadata.Unsuccessful, Code: metadata.ChangeRefused, Why: "too much"}, metadata.RuleSize)
+		return breaking(without(metadata.Unsuccessful, metadata.ChangeRefused, "too much"), metadata.RuleSize)
 	}
 	return o
 }

@@ -89,7 +89,7 @@ func TestMade(t *testing.T) {
 	}
 	// Taken back later, a phase has begun where it began, and knows what came in since.
 	again := MergeMade(On(plan, next), metadata.Merge{At: mergingNoon, Commit: strings.Repeat("c", 40)}, "merged")
-	back := goneBack(t, On(plan, again), Rollback{To: "build", Step: metadata.Execute, Reason: "anew", At: mergingNoon})
+	back := goneBack(t, plan, again, "build", metadata.Execute, "anew")
 	for _, phase := range []string{"build", "test"} {
 		if was, now := run.Phase(phase), back.Run.Phase(phase); now.Base != was.Base || now.Upstream != run.BaseCommit {
 			t.Errorf("%s has begun at %s with %s", phase, now.Base, now.Upstream)

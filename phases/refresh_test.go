@@ -31,7 +31,7 @@ func TestIssueTakenAnewEndsSessions(t *testing.T) {
 func TestIssueTakenAnewAfterNoProgress(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
+	nothing := without(metadata.Unsuccessful, metadata.NoProgress, "x.md was not written")
 	for range 2 {
 		run = play(t, plan, run, Decide(On(plan, run)), nothing)
 	}

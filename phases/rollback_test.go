@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 func TestBack(t *testing.T) {
@@ -20,7 +21,7 @@ func TestBack(t *testing.T) {
 	}
 	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
 		t.Run(string(step), func(t *testing.T) {
-			r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
+			r := goneBack(t, plan, run, "plan", step, "keep the API")
 			legal(t, run, r.Run)
 			rec := r.Run.Phase("plan")
 			if rec.Status != metadata.PhaseInProgress || rec.CurrentStep != step || rec.CompletedAt != nil || rec.RetryCount != 0 || rec.Generation != 1 {
@@ -50,7 +51,7 @@ func TestBack(t *testing.T) {
 func TestBackIsRefused(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"})
+	run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Unsuccessful, metadata.NoProgress, "nothing"))
 	tests := []struct {
 		rw   Rollback
 		want string
@@ -67,7 +68,7 @@ func TestBackIsRefused(t *testing.T) {
 			t.Errorf("%+v: error %v, want one with %q", test.rw, err, test.want)
 		}
 	}
-	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
+	r := goneBack(t, plan, run, "plan", metadata.Revise, "r")
 	if d := Decide(On(plan, r.Run)); d.Do != DoExecute {
 		t.Errorf("with nothing written yet decided %q, want execute", show(d))
 	}
@@ -82,7 +83,7 @@ func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 		t.Errorf("rollback to a review that the phase does not have: %v", err)
 	}
 	plan.Phases[0].NoReview = false
-	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
+	r := goneBack(t, plan, run, "plan", metadata.Execute, "r")
 	if _, err := PlanRollback(On(plan, r.Run), Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); err == nil {
 		t.Error("rollback to review was taken though nothing is written any more")
 	}
@@ -98,17 +99,17 @@ func TestDetailsOfARollback(t *testing.T) {
 	run = play(t, plan, run, Decide(On(plan, run)), judged(false, found...))
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
-	r := goneBack(t, On(plan, run), Rollback{To: "plan", Step: metadata.Revise, Reason: "keep it", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r := goneBack(t, plan, run, "plan", metadata.Revise, "keep it")
 	want := &metadata.RollbackDetails{BlockerCount: 2, SuggestionCount: 1, AffectedTests: []string{"cmd/main_test.go", "unit"}}
 	if diff := cmp.Diff(want, r.Run.Phase("plan").RollbackContext.Details); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// goneBack is the effect of a rollback that can be.
-func goneBack(t *testing.T, c Course, r Rollback) RollbackPlan {
+// goneBack is the effect of a rollback that a person may ask for.
+func goneBack(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, to string, step metadata.Step, reason string) RollbackPlan {
 	t.Helper()
-	back, err := PlanRollback(c, r)
+	back, err := PlanRollback(On(plan, run), Rollback{To: to, Step: step, Reason: reason, Trigger: metadata.Manual, At: run.UpdatedAt})
 	testenv.Must(t, err)
 	return back
 }

@@ -89,6 +89,11 @@ func errored(c metadata.Class) Outcome {
 	return Outcome{Status: metadata.Errored, Class: c, Code: CodeOf(c), Why: metadata.Said(string(c))}
 }
 
+// without is the outcome of a step that is not done, and why.
+func without(status metadata.AttemptStatus, code metadata.Code, why metadata.Reason) Outcome {
+	return Outcome{Status: status, Code: code, Why: why}
+}
+
 func checked(pass bool) Outcome {
 	return Outcome{Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Run: "true", Pass: pass, ExitCode: map[bool]int{false: 1}[pass]}}}
 }

@@ -55,14 +55,14 @@ func TestRevisesForSuggestions(t *testing.T) {
 					run = retried(t, plan, run)
 					continue
 				case "back":
-					r := goneBack(t, On(plan, run), Rollback{To: "code", Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
+					r := goneBack(t, plan, run, "code", metadata.Revise, "why")
 					run = r.Run
 					continue
 				case "edit":
 					run = Changed(run, "code", "by hand", run.UpdatedAt)
 					continue
 				case "cut":
-					run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Why: "told to stop"})
+					run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Cut, metadata.RunCancelled, "told to stop"))
 					run = TakeUp(run, Start{At: run.UpdatedAt})
 					continue
 				}

@@ -126,14 +126,14 @@ func TestCIDoesNotCome(t *testing.T) {
 	told := once("after the first job")
 	testenv.Has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/run`")
 	testenv.Has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds one of the two")
-	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml"})
+	made.Says(commit, "lint", "")
 	ended().wants("reason-code", "awaiting_ci")
 	once("after a job that finds the other one at work")
 	testenv.Has(t, "the live comment", h.said("progress")[0].Body, "CI has not ended on "+commit[:7]+": lint")
-	made.Set(commit, githubtest.Check{Name: "lint", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "lint", "success")
 	ended().wants("status", "completed")
 	all := h.said("stop")
 	if len(all) != 2 || all[0].Minimized == "" || all[1].Minimized != "" || !h.ready() {
@@ -173,12 +173,12 @@ func TestCIIsOnlyAwaited(t *testing.T) {
 	if told := h.said("stop"); len(told) != 0 {
 		t.Errorf("within the time people are told %+v", told)
 	}
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml"})
+	made.Says(commit, "test", "")
 	j.end(exit.Done).wants("reason-code", "awaiting_ci")
 	if told := h.said("stop"); len(told) != 0 || slices.Contains(h.forge.Labels(hubRepo, hubIssue), "reprise: waiting") {
 		t.Errorf("of what has begun people are told %+v", told)
 	}
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
 	if told := h.said("stop"); len(told) != 1 || !h.ready() {
 		t.Errorf("at the end people are told %+v", told)
@@ -194,7 +194,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if run.Stop == nil || run.Stop.Code != metadata.AwaitingCI || run.Execution.Lease != nil || h.ready() {
 		t.Fatalf("the run is %+v", run)
 	}
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml"})
+	made.Says(commit, "test", "")
 	ended := func(event string, payload []byte) *hubJob {
 		return h.start(event, "robot", payload, "GITHUB_REF=refs/heads/main")
 	}
@@ -203,9 +203,9 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if h.tip() != commit {
 		t.Error("a job that changed nothing has pushed")
 	}
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "cancelled"})
+	made.Says(commit, "test", "cancelled")
 	ended("workflow_run", run1()).end(exit.Done).wants("reason-code", "awaiting_ci")
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	h.inputs["command"] = "gate"
 	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
 	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "nothing_done")
@@ -228,7 +228,7 @@ func TestCIOutlastsTheJob(t *testing.T) {
 		t.Error("the pull request is ready while CI has not seen the new work")
 	}
 	commit = h.tip()
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed")
 	if !h.ready() {
 		t.Error("the pull request is a draft at the end")
@@ -259,7 +259,7 @@ func TestCIStaysRed(t *testing.T) {
 		t.Errorf("the agent was called for %s", got)
 	}
 	commit := h.tip()
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", commit, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
 	if !h.ready() {
 		t.Error("the pull request is a draft although CI is good")
@@ -277,17 +277,17 @@ func TestCommitAfterCI(t *testing.T) {
 	h.git("-C", clone, "add", "--all")
 	h.git("-C", clone, "commit", "--quiet", "--message=by hand")
 	h.git("-C", clone, "push", "--quiet")
-	made.Set(seen, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(seen, "test", "success")
 	j.end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
 	if h.ready() {
 		t.Error("a commit is ready that CI has not seen")
 	}
 	theirs := h.tip()
-	made.Set(theirs, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(theirs, "test", "success")
 	j = h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", theirs, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main")
 	h.until("CI is asked", func() bool {
 		now := h.tip()
-		made.Set(now, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+		made.Says(now, "test", "success")
 		return made.Asked(now)
 	})
 	j.end(exit.Done).wants("status", "completed")
@@ -308,7 +308,7 @@ func TestCIIsStarted(t *testing.T) {
 		t.Errorf("started is %+v", d)
 	}
 	made.Set(commit, githubtest.Check{Name: "other", Workflow: "other.yml", Conclusion: "failure"}) // which is not asked for
-	made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(commit, "test", "success")
 	j.end(exit.Done).wants("status", "completed")
 	if !h.ready() || len(h.forge.Dispatches(hubRepo)) != 1 {
 		t.Errorf("started were %+v", h.forge.Dispatches(hubRepo))
@@ -422,7 +422,7 @@ func TestNoCI(t *testing.T) {
 		t.Errorf("after a command that does nothing they tell %d times of it", got)
 	}
 	made := githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
-	made.Set(h.tip(), githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	made.Says(h.tip(), "test", "success")
 	refused()
 	if got := strings.Count(told(), "No CI is configured"); got != 0 {
 		t.Errorf("once CI has run they tell %d times that there is none", got)

@@ -280,7 +280,7 @@ func askedGreenCI(t *testing.T) *asked {
 	a := awaits(t)
 	a.ask = func() func(...string) *hubJob {
 		commit := a.tip()
-		a.made.Set(commit, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+		a.made.Says(commit, "test", "success")
 		return a.ended(commit)
 	}
 	a.left = a.handed

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -101,7 +100,7 @@ func askedBadCI(t *testing.T) *asked {
 	failed := false // a job has said that CI is red
 	a.ask = func() func(...string) *hubJob {
 		red = a.tip()
-		a.made.Set(red, githubtest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
+		a.made.Says(red, "test", "failure")
 		return a.ended(red)
 	}
 	a.fails = true
