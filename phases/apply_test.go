@@ -10,11 +10,11 @@ import (
 func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
 	plan := testPlan()
 	run := toRevise(t, plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
+	run = plays(t, plan, run, wrotten("p2"))
 	other := blocker("F1")
 	other.Problem = "something else"
 	o := judged(false, other)
-	run = play(t, plan, run, Decide(On(plan, run)), o)
+	run = plays(t, plan, run, o)
 	if d := Decide(On(plan, run)); d.Do != DoRevise {
 		t.Errorf("decided %q, want a revise", show(d))
 	}
@@ -33,10 +33,7 @@ func TestFindingsPointIntoTheRepository(t *testing.T) {
 // A call that crashes says nothing about what stood against the work before it.
 func TestACrashDoesNotHideWhatWasTakenBack(t *testing.T) {
 	plan := testPlan()
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), breaking(wrotten("p1"), metadata.RuleForm))
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(On(plan, run)), errored(metadata.Crash))
+	run := plays(t, plan, freshRun(plan), breaking(wrotten("p1"), metadata.RuleForm), judged(false, blocker("F1")), errored(metadata.Crash))
 	if got := run.Phase("plan").Violations; len(got) != 1 {
 		t.Errorf("the next call is told %q", got)
 	}

@@ -34,8 +34,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			run := freshRun(plan)
 			o := wrotten("p1")
 			o.Usage, o.Duration = metadata.Usage{USD: 1.5, InputTokens: 1000, OutputTokens: 100}, 90*time.Second
-			run = play(t, plan, run, Decide(On(plan, run)), o)
-			run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
+			run = plays(t, plan, run, o, Outcome{})
 			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || english(run.Stop.Why) != tt.why {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}

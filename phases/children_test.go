@@ -29,9 +29,7 @@ func TestChildren(t *testing.T) {
 		{"nothing but spaces", other, asksFor(t, "\t"), ""},
 	} {
 		children(&run, step.p, step.report)
-		if got := titles(run.Children); got != step.want {
-			t.Errorf("%s: %q, want %q", step.what, got, step.want)
-		}
+		testenv.Is(t, step.what+":", titles(run.Children), step.want)
 	}
 	var many []string
 	for i := range 30 {

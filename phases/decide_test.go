@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -223,7 +224,7 @@ func TestBackoffDiffersFromRunToRun(t *testing.T) {
 	for i := range 20 {
 		run := freshRun(plan)
 		run.Execution.ID = fmt.Sprint("run", i)
-		run = play(t, plan, run, Decide(On(plan, run)), errored(metadata.RateLimited))
+		run = plays(t, plan, run, errored(metadata.RateLimited))
 		d := Decide(On(plan, run))
 		if d.Delay < 800*time.Millisecond || d.Delay > time.Second {
 			t.Errorf("the wait is %v, want from four fifths of a second to a second", d.Delay)
@@ -244,8 +245,7 @@ func TestAServiceAsksForMoreTimeThanThereIs(t *testing.T) {
 	plan := testPlan()
 	plan.Agents["writer"] = pipelines.Agent{Use: "claude"}
 	plan.Budget.Time = pipelines.Duration(time.Hour)
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
+	run := plays(t, plan, freshRun(plan), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
 	d := Decide(On(plan, run))
 	if show(d) != "fail api_error" || !strings.Contains(english(d.Why), "wait 2h0m0s") || !strings.Contains(english(d.Why), "1h0m0s of time left: start again after 2026-03-01 11:00 UTC") {
 		t.Fatalf("decided %q: %s", show(d), english(d.Why))
@@ -268,7 +268,7 @@ func TestNoTimeLeftToTryAgain(t *testing.T) {
 	run := freshRun(plan)
 	o := errored(metadata.Network)
 	o.Duration = time.Hour - 10*time.Second
-	run = play(t, plan, run, Decide(On(plan, run)), o)
+	run = plays(t, plan, run, o)
 	if d := Decide(On(plan, run)); show(d) != "wait budget_exceeded" {
 		t.Errorf("decided %q: %s", show(d), english(d.Why))
 	}
@@ -284,12 +284,11 @@ func TestWhyReview(t *testing.T) {
 			t.Errorf("decided %q: %q, want %q", show(d), english(d.Why), want)
 		}
 	}
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	run = plays(t, plan, run, wrotten("p1"))
 	check("the work has not been reviewed yet")
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
+	run = plays(t, plan, run, judged(false, blocker("F1")), wrotten("p2"))
 	check("the work has changed since the last review")
-	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
+	run = plays(t, plan, run, judged(true))
 	r := goneBack(t, plan, run, "plan", metadata.Review, "look closer")
 	run = r.Run
 	check("taken back: look closer")
@@ -297,9 +296,7 @@ func TestWhyReview(t *testing.T) {
 
 // toRevise takes a fresh run to the first revise of plan.
 func toRevise(t *testing.T, plan *pipelines.Pipeline) metadata.Run {
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
-	return play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	return plays(t, plan, freshRun(plan), wrotten("p1"), judged(false, blocker("F1")))
 }
 
 func TestErrorsInAResumedSessionRunOut(t *testing.T) {
@@ -314,9 +311,7 @@ func TestErrorsInAResumedSessionRunOut(t *testing.T) {
 			d := Decide(On(plan, run))
 			run = play(t, plan, run, d, map[bool]Outcome{true: {}, false: errored(class)}[d.Final()])
 		}
-		if run.Status != metadata.Failed {
-			t.Errorf("%s: the run is %s", class, run.Status)
-		}
+		testenv.Is(t, string(class)+": the run is", run.Status, metadata.Failed)
 	}
 }
 
@@ -326,8 +321,7 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 	run := freshRun(plan)
 	cut := Outcome{Status: metadata.Unsuccessful, Code: metadata.BudgetExceeded, Why: "the budget was used up during the call", Usage: metadata.Usage{USD: 2}}
 	for range 3 {
-		run = play(t, plan, run, Decide(On(plan, run)), cut)
-		run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
+		run = plays(t, plan, run, cut, Outcome{})
 		if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 			t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 		}
@@ -340,16 +334,13 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 
 func TestAnAgentThatWasReplacedIsNotAsked(t *testing.T) {
 	plan := testPlan()
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Cut, metadata.RunCancelled, "told to stop"))
+	run := plays(t, plan, freshRun(plan), without(metadata.Cut, metadata.RunCancelled, "told to stop"))
 	run = TakeUp(run, Start{At: run.UpdatedAt})
 	plan.Agents = map[string]pipelines.Agent{"rehearsal": {Use: "rehearsal"}}
 	for i := range plan.Phases {
 		plan.Phases[i].Execute.Agent, plan.Phases[i].Review.Agent, plan.Phases[i].Revise.Agent = "rehearsal", "rehearsal", "rehearsal"
 	}
-	if d := Decide(On(plan, run)); show(d) != "plan execute rehearsal" {
-		t.Errorf("decided %q, want the new agent with a fresh session", show(d))
-	}
+	testenv.Is(t, "for the new agent, with a fresh session, it decided", show(Decide(On(plan, run))), "plan execute rehearsal")
 }
 
 func TestOnlyItsOwnConfirmedSessionIsResumed(t *testing.T) {

@@ -13,10 +13,7 @@ import (
 func editedPlan(t *testing.T) metadata.Run {
 	t.Helper()
 	plan := testPlan()
-	run := freshRun(plan)
-	for _, o := range []Outcome{wrotten("p1"), judged(false, blocker("F1")), wrotten("p2"), judged(true), wrotten("c1"), checked(true)} {
-		run = play(t, plan, run, Decide(On(plan, run)), o)
-	}
+	run := plays(t, plan, freshRun(plan), wrotten("p1"), judged(false, blocker("F1")), wrotten("p2"), judged(true), wrotten("c1"), checked(true))
 	next := Changed(run, "plan", "by hand", run.UpdatedAt)
 	legal(t, run, next)
 	return next
@@ -96,7 +93,7 @@ func TestAnEditedArtifactIsNotApproved(t *testing.T) {
 	if _, err := Approve(On(plan, run), Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
 		t.Errorf("approving it: %v", err)
 	}
-	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
+	run = plays(t, plan, run, judged(true))
 	if phase, _, _, _ := Approval(On(plan, run), ""); phase != "plan" {
 		t.Errorf("reviewed, %q waits to be approved", phase)
 	}

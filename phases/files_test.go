@@ -3,8 +3,7 @@ package phases
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -17,16 +16,12 @@ func TestChecksText(t *testing.T) {
 	})
 	want := "# Checks of code: fail\n\n## unit: exit code 1\n\n```\ngo test ./...\n```\n\nIt printed:\n\n````\n  FAIL\n```\n# Not a heading\n````\n" +
 		"\n## lint: exit code 0\n\n```\ngo vet ./...\n```\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "the files", want, got)
 }
 
 // What a record may name as its language, there are words for.
 func TestLanguages(t *testing.T) {
 	for _, language := range metadata.Languages() {
-		if got := prompts.Words(language).Language; got != language {
-			t.Errorf("%s has the words of %s", language, got)
-		}
+		testenv.Is(t, language+" has the words of", prompts.Words(language).Language, language)
 	}
 }

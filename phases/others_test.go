@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
@@ -40,7 +38,5 @@ func TestOfOthers(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	got.Title, got.Tasks, got.Files = "", nil, nil
-	if diff := cmp.Diff(OtherRun{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "the other run", OtherRun{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got)
 }

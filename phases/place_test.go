@@ -17,14 +17,10 @@ func TestAt(t *testing.T) {
 	run := freshRun(plan)
 	at := func(when, want string) {
 		t.Helper()
-		if got := At(On(plan, run)); got != want {
-			t.Errorf("%s the run is at %q, want %q", when, got, want)
-		}
+		testenv.Is(t, when+" the run is at", At(On(plan, run)), want)
 	}
 	at("at first", "plan")
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
-	run = play(t, plan, run, Decide(On(plan, run)), judged(true))
-	run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
+	run = plays(t, plan, run, wrotten("p1"), judged(true), Outcome{})
 	at("while it waits", "plan")
 	run, err := Approve(On(plan, run), Command{By: "ada", At: run.UpdatedAt})
 	testenv.Must(t, err)

@@ -111,9 +111,7 @@ func TestDefiningChecks(t *testing.T) {
 	p := &pipelines.Phase{Checks: []pipelines.Check{{Run: `A=1 sh ./scripts/check.sh --fast && ./run "a_test.go"`}, {Run: "cd web;python3 'tools/all.py'>out"}}}
 	testenv.Same(t, "got", defining, DefiningChecks(p, append(slices.Clone(defining), others...)))
 	for name, want := range map[string]string{"GNUmakefile": "", ".mvn/maven.config": "", "a/b/package.json": "a/b", "a/.cargo/config.toml": "a", ".config/x/nextest.toml": ""} {
-		if got := Beneath(name); got != want {
-			t.Errorf("%s is for %q, want %q", name, got, want)
-		}
+		testenv.Is(t, name+" is for", Beneath(name), want)
 	}
 	for name, want := range map[string]bool{"conftest.py": true, "a/main_test.go": true, "spec/rails_helper.rb": true, "jest.setup.ts": true, "tests/setupTests.js": true, "domain_test.go": false, "a_test.py": false} {
 		if ForAllTests(name) != want {

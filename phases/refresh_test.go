@@ -12,9 +12,7 @@ import (
 // another text of the issue than the run has now.
 func TestIssueTakenAnewEndsSessions(t *testing.T) {
 	plan := testPlan()
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	run := plays(t, plan, freshRun(plan), wrotten("p1"), judged(false, blocker("F1")))
 	if d := Decide(On(plan, run)); d.Do != DoRevise || d.Resume != 1 {
 		t.Fatalf("decided %q, resume %d; want the session to go on", show(d), d.Resume)
 	}
@@ -33,7 +31,7 @@ func TestIssueTakenAnewAfterNoProgress(t *testing.T) {
 	run := freshRun(plan)
 	nothing := without(metadata.Unsuccessful, metadata.NoProgress, "x.md was not written")
 	for range 2 {
-		run = play(t, plan, run, Decide(On(plan, run)), nothing)
+		run = plays(t, plan, run, nothing)
 	}
 	d := Decide(On(plan, run))
 	if d.Do != DoWait || d.Code != metadata.NoProgress {

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -20,9 +19,7 @@ func TestIn(t *testing.T) {
 		`{"depends_on": [3, "#4"]}`:              {DependsOn: []issueID{"3", "4"}},
 		`[]`:                                     {},
 	} {
-		if diff := cmp.Diff(want, requestIn(p, json.RawMessage(report))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", report, diff)
-		}
+		testenv.Same(t, report, want, requestIn(p, json.RawMessage(report)))
 	}
 	if r := requestIn(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
 		t.Error("a field that the report does not have was read")

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -30,9 +28,7 @@ func TestBack(t *testing.T) {
 			for _, name := range []string{"code", "tell"} {
 				rec := r.Run.Phase(name)
 				want := metadata.Phase{Name: name, Status: metadata.PhasePending, Generation: rec.Generation, Base: strings.Repeat("b", 40)}
-				if diff := cmp.Diff(want, *rec); diff != "" {
-					t.Errorf("%s is not as if it had never begun:\n%s", name, diff)
-				}
+				testenv.Same(t, name+" as if it had never begun", want, *rec)
 			}
 			if d := Decide(On(plan, r.Run)); string(d.Do) != string(step) || d.Phase != "plan" {
 				t.Errorf("decided %q, want %s of plan", show(d), step)
@@ -50,8 +46,7 @@ func TestBack(t *testing.T) {
 
 func TestBackIsRefused(t *testing.T) {
 	plan := testPlan()
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Unsuccessful, metadata.NoProgress, "nothing"))
+	run := plays(t, plan, freshRun(plan), without(metadata.Unsuccessful, metadata.NoProgress, "nothing"))
 	tests := []struct {
 		rw   Rollback
 		want string
@@ -77,8 +72,7 @@ func TestBackIsRefused(t *testing.T) {
 func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].NoReview = true
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	run := plays(t, plan, freshRun(plan), wrotten("p1"))
 	if _, err := PlanRollback(On(plan, run), Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); !strings.Contains(refused(err), "has no review") {
 		t.Errorf("rollback to a review that the phase does not have: %v", err)
 	}
@@ -92,18 +86,15 @@ func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
 // What is open is counted; a check that fails and a file of tests with a blocker are named.
 func TestDetailsOfARollback(t *testing.T) {
 	plan := testPlan()
-	run := freshRun(plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p1"))
+	run := plays(t, plan, freshRun(plan), wrotten("p1"))
 	found := []metadata.Finding{blocker("F1"), blocker("F2"), blocker("F3"), {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen}}
 	found[0].File, found[1].Status = "cmd/main_test.go", metadata.Fixed
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, found...))
+	run = plays(t, plan, run, judged(false, found...))
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
 	r := goneBack(t, plan, run, "plan", metadata.Revise, "keep it")
 	want := &metadata.RollbackDetails{BlockerCount: 2, SuggestionCount: 1, AffectedTests: []string{"cmd/main_test.go", "unit"}}
-	if diff := cmp.Diff(want, r.Run.Phase("plan").RollbackContext.Details); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testenv.Same(t, "the details", want, r.Run.Phase("plan").RollbackContext.Details)
 }
 
 // goneBack is the effect of a rollback that a person may ask for.

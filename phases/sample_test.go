@@ -38,6 +38,15 @@ func freshRun(plan *pipelines.Pipeline) metadata.Run {
 	return Fresh(On(plan, phasestest.Run()), t0)
 }
 
+// plays carries out what is decided with one outcome after the other.
+func plays(t phasestest.Tester, plan *pipelines.Pipeline, run metadata.Run, all ...Outcome) metadata.Run {
+	t.Helper()
+	for _, o := range all {
+		run = play(t, plan, run, Decide(On(plan, run)), o)
+	}
+	return run
+}
+
 // play carries out one decision with the outcome given, the way Engine does.
 func play(t phasestest.Tester, plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) metadata.Run {
 	t.Helper()

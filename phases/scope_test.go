@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -24,8 +25,6 @@ func TestTouches(t *testing.T) {
 func TestPlans(t *testing.T) {
 	plan := &pipelines.Pipeline{Phases: []pipelines.Phase{{Name: "a", Access: pipelines.AccessArtifacts}, {Name: "b", Access: pipelines.AccessTree}, {Name: "c", Access: pipelines.AccessArtifacts}}}
 	for phase, want := range map[string]bool{"a": true, "b": false, "c": false, "spare": false} {
-		if got := PlansFiles(plan, phase); got != want {
-			t.Errorf("%s: %v", phase, got)
-		}
+		testenv.Is(t, phase+":", PlansFiles(plan, phase), want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -42,8 +43,6 @@ func TestIndependent(t *testing.T) {
 			words := strings.Fields(task)
 			run.Tasks = append(run.Tasks, metadata.Task{ID: words[0], Phase: "plan", Files: words[1:], Needs: strings.Fields(needs)})
 		}
-		if got := independentParts(run, "plan"); got != tt.want {
-			t.Errorf("%s: %d, want %d", name, got, tt.want)
-		}
+		testenv.Is(t, name+":", independentParts(run, "plan"), tt.want)
 	}
 }

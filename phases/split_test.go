@@ -208,9 +208,7 @@ func TestPeopleAndParts(t *testing.T) {
 	// look at is approved by itself; the approval of the pipeline is for the whole.
 	plan.Phases[1].Revisions, plan.Phases[1].Approve = 0, "maintain"
 	run = play(t, plan, start, Decide(On(plan, start)), wrotten("w"))
-	run = play(t, plan, run, Decide(On(plan, run)), checked(false))
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
-	run = play(t, plan, run, Decide(On(plan, run)), Outcome{})
+	run = plays(t, plan, run, checked(false), judged(false, blocker("F1")), Outcome{})
 	if run.Stop == nil || run.Stop.Phase != "code.t1" || run.Status != metadata.Failed {
 		t.Fatalf("the run is %s, stopped by %+v", run.Status, run.Stop)
 	}
@@ -269,9 +267,9 @@ func TestRefreshKeepsParts(t *testing.T) {
 func TestReplannedWhilePartsAreAtWork(t *testing.T) {
 	plan := splitPlan()
 	run := advance(t, plan, freshRun(plan), three, "code.t2")
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("half"))
+	run = plays(t, plan, run, wrotten("half"))
 	run = Changed(run, "plan", "other", run.UpdatedAt)
-	run = play(t, plan, run, Decide(On(plan, run)), judged(false, blocker("F1")))
+	run = plays(t, plan, run, judged(false, blocker("F1")))
 	run = advance(t, plan, run, `{"tasks":[{"id":"t1","title":"Other","goal":"G"},{"id":"t4","title":"New","goal":"G"}]}`, "tell")
 	if got, want := standing(run), "plan ok, code.t1 ok, code.t2 ok, code.t4 ok, code ok, tell ."; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -51,7 +51,7 @@ func TestRevisesForSuggestions(t *testing.T) {
 				n++
 				switch word {
 				case "retry":
-					run = play(t, plan, run, Decide(On(plan, run)), Outcome{}) // it fails
+					run = plays(t, plan, run, Outcome{}) // it fails
 					run = retried(t, plan, run)
 					continue
 				case "back":
@@ -62,7 +62,7 @@ func TestRevisesForSuggestions(t *testing.T) {
 					run = Changed(run, "code", "by hand", run.UpdatedAt)
 					continue
 				case "cut":
-					run = play(t, plan, run, Decide(On(plan, run)), without(metadata.Cut, metadata.RunCancelled, "told to stop"))
+					run = plays(t, plan, run, without(metadata.Cut, metadata.RunCancelled, "told to stop"))
 					run = TakeUp(run, Start{At: run.UpdatedAt})
 					continue
 				}
@@ -106,10 +106,10 @@ func TestWhyItIsRevisedForSuggestions(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].ReviseAlways = true
 	run := toRevise(t, plan)
-	run = play(t, plan, run, Decide(On(plan, run)), wrotten("p2"))
+	run = plays(t, plan, run, wrotten("p2"))
 	s := blocker("S1")
 	s.Severity = metadata.Suggestion
-	run = play(t, plan, run, Decide(On(plan, run)), judged(true, s))
+	run = plays(t, plan, run, judged(true, s))
 	if d := Decide(On(plan, run)); show(d) != "plan revise writer resume 3" || english(d.Why) != "the pipeline acts on suggestions once" {
 		t.Errorf("decided %q: %s", show(d), english(d.Why))
 	}

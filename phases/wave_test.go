@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -161,9 +162,7 @@ func TestFold(t *testing.T) {
 	for _, part := range []string{"code.t1", "code.t2"} {
 		a, b := *got.Phase(part), *other.Phase(part)
 		a.Written, b.Written, a.Checks, b.Checks = 0, 0, nil, nil
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Errorf("%s (-first +last):\n%s", part, diff)
-		}
+		testenv.Same(t, part+", first and last", a, b)
 	}
 	again, became, err := FoldPart(got, tip, got, "code.t1", one)
 	if err != nil || became != NothingFolded || len(again.Attempts) != len(got.Attempts) {

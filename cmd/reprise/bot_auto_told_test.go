@@ -109,13 +109,9 @@ func TestAutoSeesNoNeed(t *testing.T) {
 	}
 	h.signs(id, "eyes rocket")
 	testenv.Has(t, "the reply", h.replyTo(id), "no rollback (confidence: high)", "Nothing was changed.", "The list is whole.")
-	if strings.Contains(h.replyTo(id), "```") {
-		t.Errorf("there is something to copy:\n%s", h.replyTo(id))
-	}
+	testenv.Lacks(t, "the reply", h.replyTo(id), "```")
 	testenv.Has(t, "what the agent was asked", h.read("home/asked"), `the list ends\n- /cancel`) // which is text of the first command
-	if strings.Contains(h.read("home/asked"), "mail the keys") {
-		t.Error("the agent was told what people do not see")
-	}
+	testenv.Lacks(t, "what the agent was asked", h.read("home/asked"), "mail the keys")
 }
 
 // While an agent works the command waits for the end of the step. While an agent

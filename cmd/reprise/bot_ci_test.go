@@ -313,9 +313,7 @@ func TestCIIsStarted(t *testing.T) {
 	if !h.ready() || len(h.forge.Dispatches(hubRepo)) != 1 {
 		t.Errorf("started were %+v", h.forge.Dispatches(hubRepo))
 	}
-	if live := h.ours("progress")[0].Body; strings.Contains(live, "did not start") {
-		t.Errorf("what has run on the commit is told as if it had not:\n%s", live)
-	}
+	testenv.Lacks(t, "the live comment", h.ours("progress")[0].Body, "did not start")
 }
 
 // Where the token of the job may not start what the pipeline requires of CI, that is said

@@ -140,9 +140,7 @@ func TestHiddenText(t *testing.T) {
 	h.forge.AddIssue(hubRepo, githubtest.Issue{Number: hubIssue, Title: "Say \u200bhello", Body: body, Author: "bob"})
 	h.write("home/plan-execute", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
 	j := h.comment("ada", "/run").end(exit.Done)
-	if task := h.read("home/task"); strings.Contains(task, "mail the keys") {
-		t.Errorf("the agent was told\n%s", task)
-	}
+	testenv.Lacks(t, "what the agent was told", h.read("home/task"), "mail the keys")
 	_, removed := clean.Text(body)
 	if len(removed) < 8 {
 		t.Errorf("only %d kinds are hidden: %+v", len(removed), removed)

@@ -96,9 +96,7 @@ func TestFanOut(t *testing.T) {
 		t.Errorf("the agent was called for %s\n%s", got, j.said.String())
 	}
 	testenv.Is(t, "origin still has of parts:", h.pushed(), "")
-	if body := h.ours("progress")[0].Body; strings.Contains(body, "jobs of this workflow run") {
-		t.Errorf("the live comment still says who works on parts:\n%s", body)
-	}
+	testenv.Lacks(t, "the live comment", h.ours("progress")[0].Body, "jobs of this workflow run")
 }
 
 // What was said in the jobs that did parts is in their artifacts, each job's own, and is
@@ -331,9 +329,7 @@ func TestPartsThatEndElsewhere(t *testing.T) {
 	j := h.also("join").end(exit.Failed).wants("status", "failed", "reason-code", "review_failed", "phase", "build.t1")
 	run := h.record()
 	for part, want := range map[string]metadata.PhaseStatus{"build.t1": metadata.PhaseFailed, "build.t2": metadata.PhaseCompleted, "build.t3": metadata.PhaseCompleted} {
-		if got := run.Phase(part).Status; got != want {
-			t.Errorf("%s is %s, want %s", part, got, want)
-		}
+		testenv.Is(t, part+" is", run.Phase(part).Status, want)
 	}
 	if got := h.calls(); got != before {
 		t.Errorf("the agent was called anew: %s\n%s", strings.TrimPrefix(got, before), j.said.String())

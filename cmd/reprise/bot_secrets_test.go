@@ -167,9 +167,7 @@ func TestASecretOfAPersonGetsNowhere(t *testing.T) {
 	testenv.Is(t, "the reason is", run.RollbackHistory[0].Reason, "[aws-access-token] and [MODEL_API_KEY] are in it")
 	branch := objects(t, h.path("origin.git"))
 	silent(t, "the origin", branch)
-	if strings.Contains(branch, key) {
-		t.Error("the key is on the branch")
-	}
+	testenv.Lacks(t, "the branch", branch, key)
 	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 		if c.Author != "ada" && strings.Contains(c.Body, key) {
 			t.Errorf("the key is in %s", c.Body)

@@ -46,9 +46,7 @@ func TestInstallScript(t *testing.T) {
 	m := newMachine(t)
 	m.describe()
 	script := testenv.Read(t, m.path("releases/v1.2.3/install.sh"))
-	if strings.Contains(script, "@") {
-		t.Errorf("a place was not filled:\n%s", script)
-	}
+	testenv.Lacks(t, "the script", script, "@")
 	out, ok := m.installs(script)
 	if !ok || !strings.Contains(out, "is not in your PATH") {
 		t.Errorf("it is not installed, or nothing is said of PATH:\n%s", out)
@@ -93,9 +91,7 @@ func TestReleaseDescribed(t *testing.T) {
 		}
 	}
 	testenv.Has(t, "the formula", formula, `version "1.2.3"`, `url "https://git.example.com/acme/reprise/releases/download/v1.2.3/reprise_v1.2.3_darwin_arm64.tar.gz"`)
-	if strings.Contains(formula, "@") {
-		t.Errorf("a place was not filled:\n%s", formula)
-	}
+	testenv.Lacks(t, "the formula", formula, "@")
 }
 
 // The SBOM of a release names every module that is in its program.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
@@ -192,9 +190,7 @@ func TestLanesComeToTheSame(t *testing.T) {
 	}
 	one, tree := outcome("1")
 	eight, same := outcome("8")
-	if diff := cmp.Diff(one, eight); diff != "" {
-		t.Errorf("the record (-one after another +at once):\n%s", diff)
-	}
+	testenv.Same(t, "the record, one after another and at once", one, eight)
 	if tree != same {
 		t.Errorf("one after another it comes to %s\nat once to %s", tree, same)
 	}

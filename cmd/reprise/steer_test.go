@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/command"
@@ -51,9 +50,7 @@ func TestSteerIsTheComment(t *testing.T) {
 			if err != nil || want.Outcome != command.Understood {
 				t.Fatalf("the line: %v, the comment: %+v", err, want)
 			}
-			if diff := cmp.Diff(want.Command, got); diff != "" {
-				t.Errorf("(-comment +line):\n%s", diff)
-			}
+			testenv.Same(t, "of the comment and the line", want.Command, got)
 		})
 	}
 }

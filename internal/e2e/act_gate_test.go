@@ -37,9 +37,7 @@ func TestActionsAnswers(t *testing.T) {
 		before := h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7")
 		id, d := h.comment("ann", body)
 		d.want(t, gateOnly, "gate/gate", "decision", "replied", "issue", "7")
-		if got := h.signs(id); got != "eyes rocket" {
-			t.Errorf("%s has the signs %q", body, got)
-		}
+		testenv.Is(t, body+" has the signs", h.signs(id), "eyes rocket")
 		if s := d.summary["gate"]; strings.Contains(s, "Nothing was started") || !strings.Contains(s, body) {
 			t.Errorf("the summary for %s:\n%s", body, s)
 		}

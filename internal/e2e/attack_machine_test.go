@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // machine is what a system has for the sandbox. The tests of one that has less
@@ -188,9 +188,7 @@ func TestStayInMemory(t *testing.T) {
 		t.Cleanup(func() { _ = os.Remove(file) })
 		p.shell("stay.sh", fmt.Sprintf("echo x > %s && echo x > new.txt", file))
 		p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
-		if diff := cmp.Diff("x", p.git(p.repo, "show", "reprise/issue-7:new.txt")); diff != "" {
-			t.Error(diff)
-		}
+		testenv.Same(t, "new.txt", "x", p.git(p.repo, "show", "reprise/issue-7:new.txt"))
 		if _, err := os.Stat(file); (err == nil) != m.has(noNamespaces) {
 			t.Errorf("the file is there: %v", err == nil)
 		}

@@ -151,16 +151,12 @@ func (m machine) expected() (names []string) {
 // unharmed looks at what an attacker was after.
 func (p *place) unharmed() {
 	p.t.Helper()
-	if refs := p.git(p.root, "--git-dir", "origin.git", "for-each-ref", "--format", "%(refname)"); strings.Contains(refs, "evil") {
-		p.t.Errorf("origin has %s", refs)
-	}
+	testenv.Lacks(p.t, "origin", p.git(p.root, "--git-dir", "origin.git", "for-each-ref", "--format", "%(refname)"), "evil")
 	for file, want := range map[string]string{
 		"home/.profile": "", "repo/README.md": "# Demo\n", "repo/main.go": "package main\n\nfunc main() {}\n",
 		"runner/_work/_temp/_runner_file_commands/set_output_1": "",
 	} {
-		if got := p.read(filepath.Join(p.root, file)); got != want {
-			p.t.Errorf("%s reads %q", file, got)
-		}
+		testenv.Is(p.t, file+" reads", p.read(filepath.Join(p.root, file)), want)
 	}
 	if _, err := os.Stat("/etc/reprise-attack"); err == nil {
 		p.t.Error("a file of the system was written")

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reprise-ci/reprise/internal/github"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
@@ -101,9 +99,7 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 	case "status":
 		want.Ran = payload
 	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("%s %s (-plain +read):\n%s", e.Name, e.Action, diff)
-	}
+	testenv.Same(t, e.Name+" "+e.Action+", plain and read", want, e)
 	if e.Comment != nil && (e.Comment.Author.Login == "" || e.Comment.Body == "" || e.Comment.CreatedAt.IsZero()) {
 		t.Errorf("%s: the comment lacks something: %+v", e.Name, e.Comment)
 	}

@@ -43,9 +43,7 @@ func TestTheKeyStaysOutside(t *testing.T) {
 			if shown != theKey || placeholder.MatchString(fmt.Sprint(r.Header)) {
 				t.Errorf("the model was shown %q, with %v", shown, r.Header)
 			}
-			if strings.Contains(string(r.Body), theKey) {
-				t.Errorf("the program saw the key: %+v", r.Results())
-			}
+			testenv.Lacks(t, "what the program saw", string(r.Body), theKey)
 		}
 		results := p.model.Requests()[1].Results()
 		if len(results) != 1 || !strings.Contains(results[0].Text, "looked") || strings.Contains(results[0].Text, "in a file") {
@@ -71,9 +69,7 @@ func TestATokenOfALoginStaysOutside(t *testing.T) {
 		if got := r.Header.Get("Authorization"); got != "Bearer sk-ant-oat01-the-token" {
 			t.Errorf("the model was shown %q, %v", got, r.Header)
 		}
-		if strings.Contains(string(r.Body), "the-token") {
-			t.Errorf("the program saw the token: %+v", r.Results())
-		}
+		testenv.Lacks(t, "what the program saw", string(r.Body), "the-token")
 	}
 }
 
@@ -106,9 +102,7 @@ func TestAKeyOfAJobStaysOutside(t *testing.T) {
 		if got := r.Header.Get("Authorization"); got != "Bearer sk-ant-oat01-of-the-job" || !strings.HasSuffix(r.Header.Get("Anthropic-Beta"), ",oauth-2025-04-20") || r.Header.Get("X-Api-Key") != "" {
 			t.Errorf("the model was shown %q, %v", got, r.Header)
 		}
-		if strings.Contains(string(r.Body), "of-the-job") {
-			t.Errorf("the program saw a secret: %+v", r.Results())
-		}
+		testenv.Lacks(t, "what the program saw", string(r.Body), "of-the-job")
 	}
 }
 

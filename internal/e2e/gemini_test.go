@@ -70,9 +70,7 @@ func TestGemini(t *testing.T) {
 		if got := r.Header.Get("X-Goog-Api-Key"); got != theKey || placeholder.MatchString(fmt.Sprint(r.Header)) || r.Model != task.Model {
 			t.Errorf("the model %s was shown %q, with %v", r.Model, got, r.Header)
 		}
-		if strings.Contains(string(r.Body), theKey) {
-			t.Errorf("the program saw the key: %+v", r.Results())
-		}
+		testenv.Lacks(t, "what the program saw", string(r.Body), theKey)
 	}
 	seen := requests[len(requests)-1].Results()
 	if said := fmt.Sprint(seen); !strings.Contains(said, "looked") || strings.Contains(said, "in a file") || !placeholder.MatchString(said) {

@@ -205,9 +205,7 @@ printf '[lfs]\n\turl = ` + other.URL + `/demo\n' > .lfsconfig
 	before, _, _ := strings.Cut(out.stderr, "[1/2]")
 	testenv.Has(t, "what is said before the first call", before, "gone.bin stays a pointer of Git LFS")
 	for name, content := range map[string]string{"a.bin": "the third\n", "new.bin": "new\n", "gone.bin": "gone\n"} {
-		if got := p.pushed(name); got != lfsPointer(content) {
-			t.Errorf("%s of origin is %q", name, got)
-		}
+		testenv.Is(t, name+" of origin is", p.pushed(name), lfsPointer(content))
 	}
 	for _, content := range []string{"the second\n", "the third\n", "new\n"} {
 		if !s.has(content) {

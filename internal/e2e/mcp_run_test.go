@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	m "github.com/reprise-ci/reprise/internal/test/model"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -74,13 +75,9 @@ phases: [{name: "analyze", goal: "Find the word.", writes: "analysis.md", review
 // keptFrom fails the test if a secret can be read in what a run has said and left.
 func (p *place) keptFrom(secret string, out output) {
 	p.t.Helper()
-	if strings.Contains(out.stdout+out.stderr, secret) {
-		p.t.Errorf("the secret is in the log:\n%s%s", out.stdout, out.stderr)
-	}
+	testenv.Lacks(p.t, "the log", out.stdout+out.stderr, secret)
 	for _, r := range p.model.Requests() {
-		if strings.Contains(string(r.Body), secret) {
-			p.t.Errorf("the model saw the secret in request %d", r.N)
-		}
+		testenv.Lacks(p.t, "what the model saw", string(r.Body), secret)
 	}
 	if history := p.git(p.root, "--git-dir", "origin.git", "log", "--all", "-p"); strings.Contains(history, secret) || !strings.Contains(history, "issue-7") {
 		p.t.Errorf("the secret is in a commit, or there is none:\n%s", history)

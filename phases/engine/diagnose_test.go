@@ -246,9 +246,5 @@ func TestEssenceInJapanese(t *testing.T) {
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "make", ExitCode: 2, Output: "壊れた"}}}
 	told := phases.Essence(run)
 	testenv.Has(t, "what is told", told, "状態: ", "\n停止: ", "\n## フェーズ\n", "\n## 最新の試行\n", "\n## 最新の差し戻し (全 1 件)\n", "- code から plan の修正へ (人): 小さくする\n", "plan のチェック unit (make) は終了コード 2 で終わりました:")
-	for _, not := range []string{"Status", "Stopped", "Phases", "Newest", "taken back", "ended with", "none"} {
-		if strings.Contains(told, not) {
-			t.Errorf("%q is in\n%s", not, told)
-		}
-	}
+	testenv.Lacks(t, "what is told", told, "Status", "Stopped", "Phases", "Newest", "taken back", "ended with", "none")
 }

@@ -157,9 +157,7 @@ func TestWhatGoesBackAtOnceIsPutAside(t *testing.T) {
 		if run := s.goOn(t.Context()); run.Status != metadata.Completed || len(run.RollbackHistory) != 1 {
 			t.Fatalf("%s: the run is %s after %q", access, run.Status, s.steps())
 		}
-		if got := s.tree.tip()[".reprise/issue-7/02_tell/superseded/1/tell.md"]; got != "# It is wrong\n" {
-			t.Errorf("%s: what was put aside is %q", access, got)
-		}
+		testenv.Is(t, string(access)+": what was put aside is", s.tree.tip()[".reprise/issue-7/02_tell/superseded/1/tell.md"], "# It is wrong\n")
 	}
 }
 

@@ -69,3 +69,13 @@ func Has(t testing.TB, what, text string, parts ...string) {
 		}
 	}
 }
+
+// Lacks fails a test whose text has one of the parts.
+func Lacks(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			t.Errorf("%s has %q:\n%s", what, p, text)
+		}
+	}
+}
