@@ -157,9 +157,7 @@ func TestPageWithoutEarlierJobs(t *testing.T) {
 	if data, err := os.ReadFile(h.path("results/report.html")); err != nil || !bytes.Contains(data, []byte("build.t1")) {
 		t.Errorf("the page: %v", err)
 	}
-	if said := j.said.String(); !strings.Contains(said, "::warning") || !strings.Contains(said, "the page of the run does not have what was said in earlier jobs") {
-		t.Errorf("it says:\n%s", said)
-	}
+	testenv.Has(t, "what it says", j.said.String(), "::warning", "the page of the run does not have what was said in earlier jobs")
 }
 
 // The summary of a job that does a part speaks the language of the run.

@@ -170,9 +170,7 @@ func TestActionsRun(t *testing.T) {
 	if s := d.summary["gate"]; strings.Contains(s, "Nothing was started") || !strings.Contains(s, "/run") || !strings.Contains(s, "ann") {
 		t.Errorf("the summary of the gate:\n%s", s)
 	}
-	if s := d.summary["run"]; !strings.Contains(s, "completed") || !strings.Contains(s, "design") {
-		t.Errorf("the summary of the run:\n%s", s)
-	}
+	testenv.Has(t, "the summary of the run", d.summary["run"], "completed", "design")
 	live, pulls := h.ours("progress"), h.github.Pulls(repository)
 	if len(live) != 1 || len(pulls) != 1 || pulls[0].Draft || pulls[0].Head != "reprise/issue-7" || !strings.Contains(pulls[0].Body, "Closes #7") {
 		t.Fatalf("live comments %+v, pull requests %+v", live, pulls)

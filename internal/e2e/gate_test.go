@@ -227,9 +227,7 @@ func TestAClosedNetworkHasTheModelAlone(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		results := p.model.Requests()[1].Results()
-		if said := fmt.Sprint(results); !strings.Contains(said, "out of reach") || !strings.Contains(said, "status 403") {
-			t.Errorf("the program saw %s", said)
-		}
+		testenv.Has(t, "what the program saw", fmt.Sprint(results), "out of reach", "status 403")
 		if !slices.Contains(r.Refused, engine.Refused{Host: "else.test:80", Count: 1}) {
 			t.Errorf("refused: %+v", r.Refused)
 		}

@@ -53,18 +53,14 @@ phases: [{name: "analyze", goal: "Find the word.", writes: "analysis.md", review
 			return m.Say("Done.")
 		})
 		explained := p.reprise("explain", "--issue-file", "../issue.md", "--pipeline", "../served.cue", "--settings")
-		if !strings.Contains(explained.stdout, "command: wordbook") || !strings.Contains(explained.stdout, "env:WORDBOOK_KEY") {
-			t.Errorf("explain says nothing of the servers:\n%s%s", explained.stdout, explained.stderr)
-		}
+		testenv.Has(t, "what explain says", explained.stdout, "command: wordbook", "env:WORDBOOK_KEY")
 		out := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../served.cue", "--push", "--sandbox", "required")
 		p.want(0, out)
 		report := p.pushed(".reprise/issue-7/00_analyze/analysis.md")
 		if strings.Count(report, "meaning of reprise: to do again from the start") != 2 || asked() == 0 {
 			t.Errorf("the server on this machine was asked %d times, and the artifact reads\n%s", asked(), report)
 		}
-		if said := out.stdout + out.stderr; !strings.Contains(said, "the MCP server broken ") || !strings.Contains(said, "no dictionary for") {
-			t.Errorf("nothing is said of the server that did not start:\n%s", said)
-		}
+		testenv.Has(t, "what is said", out.stdout+out.stderr, "the MCP server broken ", "no dictionary for")
 		if run := p.record(); run.Status != metadata.Completed {
 			t.Errorf("the run is %s: %+v", run.Status, run.Stop)
 		}

@@ -237,9 +237,7 @@ func TestEngineCarriesOutAPlan(t *testing.T) {
 		t.Errorf("checks.md is %q", body)
 	}
 	for _, c := range s.tree.log[1:] {
-		if !strings.Contains(c.Message, "\nReprise-Issue: 7\n") || !strings.Contains(c.Message, "\nReprise-Attempt: ") {
-			t.Errorf("a commit lacks its trailers:\n%s", c.Message)
-		}
+		testenv.Has(t, "the message of a commit", c.Message, "\nReprise-Issue: 7\n", "\nReprise-Attempt: ")
 	}
 	for _, saved := range s.saved {
 		if a := saved.Attempts[len(saved.Attempts)-1]; a.Step != metadata.Check && a.Session == "" {
