@@ -98,8 +98,6 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	run := AllowMore(freshRun(old), Allowance{Attempts: 20, Time: 2 * time.Hour})
 	_, run = Refresh(old, now, run, t0)
 	want := metadata.Budget{USD: 3, Tokens: 3000, Seconds: 7200, Attempts: 20}
-	if run.Budget != want {
-		t.Errorf("the budget is %+v, want %+v", run.Budget, want)
-	}
+	testenv.Is(t, "the budget is", run.Budget, want)
 	testenv.Is(t, "decided:", english(Decide(On(now, run)).Why), "the phase has not begun")
 }

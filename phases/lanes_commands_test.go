@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -50,9 +51,7 @@ func TestConflictLadder(t *testing.T) {
 		}
 		run = Apply(On(plan, run), d, o)
 	}
-	if got, want := strings.Join(steps, " "), "execute review integrate revise review integrate execute review integrate"; got != want {
-		t.Errorf("it went %s, want %s", got, want)
-	}
+	testenv.Is(t, "it went", strings.Join(steps, " "), "execute review integrate revise review integrate execute review integrate")
 	halts := Halts(On(plan, run))
 	if len(halts) != 1 || halts[0].Code != metadata.Conflicts || run.Phase("code.t1").RetryCount != 0 {
 		t.Fatalf("a person is told %+v, after %d revises", halts, run.Phase("code.t1").RetryCount)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -48,9 +49,7 @@ func TestWhichPhasesBeginTogether(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			plan, run := sideBySide(tt.done, tt.phases...)
-			if got := all(plan, run, 4); got != tt.want {
-				t.Errorf("%q begin, want %q", got, tt.want)
-			}
+			testenv.Is(t, "there begin", all(plan, run, 4), tt.want)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -69,9 +70,7 @@ func TestWhatBeginsTogether(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			plan, run := inParts(t, tt.tasks...)
-			if got := all(plan, run, tt.jobs); got != tt.want {
-				t.Errorf("%q begin, want %q", got, tt.want)
-			}
+			testenv.Is(t, "there begin", all(plan, run, tt.jobs), tt.want)
 		})
 	}
 }
@@ -84,14 +83,10 @@ func TestIntegrationComesFirst(t *testing.T) {
 		run.Phases[i].Status, run.Phases[i].CurrentStep = metadata.PhaseInProgress, metadata.Integrate
 		run.Phases[i].Lane = &metadata.Lane{Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40)}
 	}
-	if got, want := all(plan, run, 1), "t1:integrate t3:execute"; got != want {
-		t.Errorf("%q begin, want %q", got, want)
-	}
+	testenv.Is(t, "there begin", all(plan, run, 1), "t1:integrate t3:execute")
 	// A part that waits for a person keeps nobody from its files.
 	run.Phases[0].Lane.Conflict = &metadata.Conflict{Paths: []string{"a"}, Person: true}
-	if got, want := all(plan, run, 4), "t2:integrate t3:execute t4:execute"; got != want {
-		t.Errorf("%q begin, want %q", got, want)
-	}
+	testenv.Is(t, "there begin", all(plan, run, 4), "t2:integrate t3:execute t4:execute")
 }
 
 // Calls at work and the next one never may spend more than is left.

@@ -70,9 +70,7 @@ func TestProposed(t *testing.T) {
 			if rw, ok := Proposed(On(plan, waiting(tt.report, tt.ask))); ok {
 				got = strings.Join([]string{rw.To, string(rw.Step), rw.Reason}, " ")
 			}
-			if got != tt.want {
-				t.Errorf("%q is proposed, want %q", got, tt.want)
-			}
+			testenv.Is(t, "it is proposed", got, tt.want)
 		})
 	}
 	if _, ok := Proposed(On(plan, freshRun(plan))); ok {

@@ -84,15 +84,11 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 		run = play(t, plan, run, d, map[Do]Outcome{DoExecute: wrotten(d.Phase), DoIntegrate: wrotten("all"), DoReview: judged(true), DoCheck: checked(true)}[d.Do])
 	}
 	want := "code.t1 execute, code.t1 check, code.t1 review, code.t2 execute, code.t2 check, code.t2 review, code.t3 execute, code.t3 check, code.t3 review, code integrate, code check, code review"
-	if got := strings.Join(done, ", "); got != want {
-		t.Errorf("decided %s\nwant    %s", got, want)
-	}
+	testenv.Is(t, "decided", strings.Join(done, ", "), want)
 	if rec := run.Phase("code"); rec.Base != base || rec.Status != metadata.PhaseCompleted {
 		t.Errorf("the whole is %+v", rec)
 	}
-	if n := SpentOf(run).Attempts; n != 9 {
-		t.Errorf("%d calls are counted, want 9: no agent brings the parts together", n)
-	}
+	testenv.Is(t, "calls that are counted, as no agent brings the parts together:", SpentOf(run).Attempts, 9)
 
 	plan.Phases[1].Split.Review = "whole"
 	run = advance(t, plan, freshRun(plan), three, "tell")
@@ -161,9 +157,7 @@ func TestBackToAPart(t *testing.T) {
 	// Planned anew into other tasks, the old parts are history.
 	run = back("plan", metadata.Execute, false)
 	run = advance(t, plan, run, `{"tasks":[{"id":"t1","title":"New","goal":"G"},{"id":"t9","title":"New","goal":"G"}]}`, "tell")
-	if got, want := standing(run), "plan ok, code.t2 -, code.t3 -, code.t1 ok, code.t9 ok, code ok, tell ."; got != want {
-		t.Errorf("planned anew: %s, want %s", got, want)
-	}
+	testenv.Is(t, "planned anew:", standing(run), "plan ok, code.t2 -, code.t3 -, code.t1 ok, code.t9 ok, code ok, tell .")
 	for _, gone := range []string{"code.t2", "code.t8"} {
 		if _, err := PlanRollback(On(plan, run), Rollback{To: gone, Step: metadata.Revise, Reason: "r", At: run.UpdatedAt}); err == nil {
 			t.Errorf("the run was taken back to %s, which does no task", gone)
@@ -172,9 +166,7 @@ func TestBackToAPart(t *testing.T) {
 
 	// While the parts are at work, the whole can be taken back: all of them are.
 	run = advance(t, plan, freshRun(plan), three, "code.t3")
-	if got, want := standing(back("code", metadata.Revise, false)), "plan ok, code.t1 ., code.t2 ., code.t3 ., code >, tell ."; got != want {
-		t.Errorf("back to the whole half way: %s, want %s", got, want)
-	}
+	testenv.Is(t, "back to the whole half way:", standing(back("code", metadata.Revise, false)), "plan ok, code.t1 ., code.t2 ., code.t3 ., code >, tell .")
 }
 
 func TestPeopleAndParts(t *testing.T) {
@@ -196,13 +188,9 @@ func TestPeopleAndParts(t *testing.T) {
 	run = skip(run, "code.t1", "")
 	skip(run, "code.t3", "the only part of code that is left")
 	run = advance(t, plan, run, three, "tell")
-	if got, want := standing(run), "plan ok, code.t1 -, code.t2 -, code.t3 ok, code ok, tell ."; got != want {
-		t.Errorf("two left out: %s, want %s", got, want)
-	}
+	testenv.Is(t, "two left out:", standing(run), "plan ok, code.t1 -, code.t2 -, code.t3 ok, code ok, tell .")
 	half := advance(t, plan, start, three, "code.t3")
-	if got, want := standing(skip(half, "code", "")), "plan ok, code.t1 ok, code.t2 ok, code.t3 -, code -, tell ."; got != want {
-		t.Errorf("the rest left out: %s, want %s", got, want)
-	}
+	testenv.Is(t, "the rest left out:", standing(skip(half, "code", "")), "plan ok, code.t1 ok, code.t2 ok, code.t3 -, code -, tell .")
 
 	// A part that fails has all its revises again, and one that a person has to
 	// look at is approved by itself; the approval of the pipeline is for the whole.
@@ -254,12 +242,8 @@ func TestRefreshKeepsParts(t *testing.T) {
 	now.Phases[2].Folder, now.Rules = "02_code", nil
 	taken, next := Refresh(plan, now, run, run.UpdatedAt)
 	legal(t, run, next)
-	if got, want := standing(next), "look ., plan ok, code.t1 ok, code.t2 ., code.t3 ., code ., tell ."; got != want {
-		t.Errorf("taken anew: %s, want %s", got, want)
-	}
-	if folder := taken.Phase("code.t1").Folder; folder != "01_code.t1" {
-		t.Errorf("the folder of a part is %s, and its files lie in another one", folder)
-	}
+	testenv.Is(t, "taken anew:", standing(next), "look ., plan ok, code.t1 ok, code.t2 ., code.t3 ., code ., tell .")
+	testenv.Is(t, "the folder of a part, whose files lie there, is", taken.Phase("code.t1").Folder, "01_code.t1")
 }
 
 // Somebody has changed the plan: it is reviewed, revised, and has other tasks. What
@@ -271,7 +255,5 @@ func TestReplannedWhilePartsAreAtWork(t *testing.T) {
 	run = Changed(run, "plan", "other", run.UpdatedAt)
 	run = plays(t, plan, run, judged(false, blocker("F1")))
 	run = advance(t, plan, run, `{"tasks":[{"id":"t1","title":"Other","goal":"G"},{"id":"t4","title":"New","goal":"G"}]}`, "tell")
-	if got, want := standing(run), "plan ok, code.t1 ok, code.t2 ok, code.t4 ok, code ok, tell ."; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	testenv.Is(t, "it stands:", standing(run), "plan ok, code.t1 ok, code.t2 ok, code.t4 ok, code ok, tell .")
 }

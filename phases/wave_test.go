@@ -84,9 +84,7 @@ func TestOfWave(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&run)
 			}
-			if got := strings.Join(PartsOfWave(On(plan, run)), " "); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
-			}
+			testenv.Is(t, "the wave is", strings.Join(PartsOfWave(On(plan, run)), " "), tt.want)
 		})
 	}
 }
@@ -98,9 +96,7 @@ func TestSharesAreNoMoreThanIsLeft(t *testing.T) {
 	if got := RemainingUSD(seen); !ok || got != 10 {
 		t.Errorf("a machine may spend $%v (%t), want $10", got, ok)
 	}
-	if got := seen.Budget.Attempts; got != 3 {
-		t.Errorf("a machine may make %d calls, want 3", got)
-	}
+	testenv.Is(t, "the calls of a machine are", seen.Budget.Attempts, 3)
 }
 
 // Phases that may be done at the same time are no parts: other machines leave them alone,
@@ -192,15 +188,11 @@ func TestFoldTakesWhatPartsSay(t *testing.T) {
 			t.Fatalf("%s: %s, %v", part, became, err)
 		}
 	}
-	if got, want := next.DesignDecisions, (metadata.DesignDecisions{ImplementationStrategy: "extend", TestStrategy: "unit and race", TestCodeStrategy: "beside the code"}); got != want {
-		t.Errorf("the decisions are %+v, want %+v", got, want)
-	}
+	testenv.Is(t, "the decisions are", next.DesignDecisions, (metadata.DesignDecisions{ImplementationStrategy: "extend", TestStrategy: "unit and race", TestCodeStrategy: "beside the code"}))
 	if got := next.Reviews[0].Comments[0].Finding; got.Status != metadata.Fixed || got.Solution != "it is polite now" {
 		t.Errorf("the comment on a line is %+v", got)
 	}
-	if from := next.Phase("code.t1").AllowanceFrom; from != 1 {
-		t.Errorf("the allowance of the part counts from attempt %d, want 1", from)
-	}
+	testenv.Is(t, "the allowance of the part counts from attempt", next.Phase("code.t1").AllowanceFrom, 1)
 }
 
 func TestFoldCountsOnlyWhatIsOfThePart(t *testing.T) {

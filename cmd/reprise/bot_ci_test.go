@@ -410,18 +410,12 @@ func TestNoCI(t *testing.T) {
 	}
 	told := func() string { return h.ours("progress")[0].Body + h.forge.Pulls(hubRepo)[0].Body }
 	refused := func() { h.comment("ada", "/run").end(exit.Done).wants("status", "completed") }
-	if got := strings.Count(told(), "No CI is configured"); got != 2 {
-		t.Errorf("comment and pull request tell %d times of it", got)
-	}
+	testenv.Is(t, "comment and pull request tell of it, in times:", strings.Count(told(), "No CI is configured"), 2)
 	refused()
-	if got := strings.Count(told(), "No CI is configured"); got != 2 {
-		t.Errorf("after a command that does nothing they tell %d times of it", got)
-	}
+	testenv.Is(t, "after a command that does nothing they tell of it, in times:", strings.Count(told(), "No CI is configured"), 2)
 	made := githubtest.NewChecks(h.forge, hubRepo, t.Cleanup)
 	made.Says(h.tip(), "test", "success")
 	refused()
-	if got := strings.Count(told(), "No CI is configured"); got != 0 {
-		t.Errorf("once CI has run they tell %d times that there is none", got)
-	}
+	testenv.Is(t, "once CI has run they tell that there is none, in times:", strings.Count(told(), "No CI is configured"), 0)
 	h.late(made, h.tip(), "ci.yml")
 }

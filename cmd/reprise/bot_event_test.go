@@ -121,9 +121,7 @@ func TestOddIssues(t *testing.T) {
 			if err != nil || !strings.Contains(kept, body) {
 				t.Errorf("the issue is kept as %.300s (%v)", kept, err)
 			}
-			if run := h.record(); run.IssueTitle != strings.TrimSpace(is.Title) {
-				t.Errorf("the title is %q", run.IssueTitle)
-			}
+			testenv.Is(t, "the title is", h.record().IssueTitle, strings.TrimSpace(is.Title))
 			if pulls := h.forge.Pulls(hubRepo); len(pulls) != 1 || pulls[0].Title == "" {
 				t.Errorf("the pull requests are %+v", pulls)
 			}

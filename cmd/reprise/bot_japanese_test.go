@@ -156,7 +156,5 @@ func TestTroubleInJapanese(t *testing.T) {
 	give("/run")
 	give("/pause 昼休み")
 	give("/cancel 不要")
-	if run := h.record(); run.Status != metadata.Cancelled {
-		t.Errorf("the run is %s", run.Status)
-	}
+	testenv.Is(t, "the run is", h.record().Status, metadata.Cancelled)
 }

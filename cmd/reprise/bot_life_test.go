@@ -40,9 +40,7 @@ func TestBudgetByComment(t *testing.T) {
 	rich := h.say("ada", "/run --more usd=5")
 	h.heard(rich, "ada").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(rich, "eyes rocket")
-	if run := h.record(); run.Budget.USD != 5 {
-		t.Errorf("the budget is %+v", run.Budget)
-	}
+	testenv.Is(t, "the budget is", h.record().Budget.USD, 5)
 }
 
 // A run that has made all its calls says so, and goes on with more of them.

@@ -45,9 +45,7 @@ func TestOpenedPathIsApproved(t *testing.T) {
 		t.Error("somebody without the right has changed it")
 	}
 	h.comment("mia", "/approve").end(exit.Done).wants("status", "completed", "pr-number", "8")
-	if got := file(); got != "on: [push, pull_request]\njobs: {}\n" {
-		t.Errorf("the file is\n%s", got)
-	}
+	testenv.Is(t, "the file is", file(), "on: [push, pull_request]\njobs: {}\n")
 	// As was said, a review is answered, and a comment is obeyed.
 	reviews := githubtest.NewReviews(h.forge, hubRepo)
 	h.reviewed(reviews, reviews.Submit(8, githubtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
@@ -62,9 +60,7 @@ func TestOpenedPathIsRevised(t *testing.T) {
 	h.write("home/build-revise", `cat "$REPRISE_DIR/.github/dependabot.yml" >"$HOME/seen"
 printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml"`+"\n")
 	h.comment("mia", "/rollback build it must not run by itself").end(exit.Done).wants("status", "waiting")
-	if got := h.read("home/seen"); got != "on: [push, pull_request]\njobs: {}\n" {
-		t.Errorf("the agent that revises sees\n%s", got)
-	}
+	testenv.Is(t, "the agent that revises sees", h.read("home/seen"), "on: [push, pull_request]\njobs: {}\n")
 	stops := h.ours("stop")
 	testenv.Has(t, "the newest comment", stops[len(stops)-1].Body, "+on: workflow_dispatch")
 	// Somebody pushes another one meanwhile.
@@ -89,9 +85,7 @@ ln -s ../code.txt .github/dependabot.yml
 echo "on: push" >code.txt
 `)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	if got := file(); got != "on: push\njobs: {}\n" {
-		t.Errorf("the file is\n%s", got)
-	}
+	testenv.Is(t, "the file is", file(), "on: push\njobs: {}\n")
 	testenv.Lacks(t, "the branch", strings.Join(h.files(), " "), "other.yml")
 }
 
@@ -120,9 +114,7 @@ git ls-files --stage .github >"$HOME/linked"
 			if len(broken) != 1 || broken[0].Path != ".github/dependabot.yml" || broken[0].Rule != metadata.Because("nested_repository") {
 				t.Errorf("refused is %+v", broken)
 			}
-			if got := file(); got != "on: push\njobs: {}\n" {
-				t.Errorf("the file is\n%s", got)
-			}
+			testenv.Is(t, "the file is", file(), "on: push\njobs: {}\n")
 			pushed, err := testenv.Git(h.path("origin.git"), "rev-list", "--all", "--objects")
 			if err != nil || strings.Contains(pushed, "inside.txt") {
 				t.Errorf("pushed is (%v)\n%s", err, pushed)

@@ -84,12 +84,8 @@ func (h *hub) again(id int64, by string) {
 	h.t.Helper()
 	before, all := h.record().Revision, len(h.forge.Comments(hubRepo, hubIssue))
 	h.heard(id, by).end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
-	if after := h.record().Revision; after != before {
-		h.t.Errorf("the record went from %d to %d", before, after)
-	}
-	if now := len(h.forge.Comments(hubRepo, hubIssue)); now != all {
-		h.t.Errorf("%d comments became %d", all, now)
-	}
+	testenv.Is(h.t, "the revision of the record is", h.record().Revision, before)
+	testenv.Is(h.t, "comments:", len(h.forge.Comments(hubRepo, hubIssue)), all)
 }
 
 // A question is shown with how to answer it; whoever has the right answers,

@@ -145,12 +145,8 @@ func TestReviewsThatDoNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := reviews.Submit(8, tt.review)
 			h.reviewed(reviews, v).end(exit.Done).wants("decision", tt.decision, "reason-code", tt.code)
-			if got := len(h.forge.Comments(hubRepo, 8)); got != tt.comments {
-				t.Errorf("there are %d comments on the pull request", got)
-			}
-			if got := h.record().Revision; got != before {
-				t.Errorf("the record went from revision %d to %d", before, got)
-			}
+			testenv.Is(t, "comments on the pull request:", len(h.forge.Comments(hubRepo, 8)), tt.comments)
+			testenv.Is(t, "the revision of the record is", h.record().Revision, before)
 		})
 	}
 	t.Run("another pull request", func(t *testing.T) {

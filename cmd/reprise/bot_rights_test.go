@@ -95,9 +95,7 @@ func TestRightsAreNotThereForAMoment(t *testing.T) {
 	testenv.Has(t, "the log", j.said.String(), "::warning::", "ada")
 	h.signs(id, "confused")
 	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "run", "status", "completed")
-	if n := len(h.record().RollbackHistory); n != 1 {
-		t.Errorf("the run was taken back %d times", n)
-	}
+	testenv.Is(t, "times that the run was taken back:", len(h.record().RollbackHistory), 1)
 }
 
 // remove removes a file of the stand.

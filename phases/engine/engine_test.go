@@ -482,9 +482,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 		}
 	}
 	want := "plan execute, plan review, code.t1 execute, code.t1 review, code.t2 execute, code.t2 review, code review, tell execute, tell review"
-	if got := strings.Join(calls, ", "); got != want {
-		t.Errorf("called %s\nwant   %s", got, want)
-	}
+	testenv.Is(t, "called", strings.Join(calls, ", "), want)
 	whole := []byte(testenv.Read(t, filepath.Join(s.tree.Dir(), ".reprise/issue-7/01_code/code.md")))
 	text := "# The parts of code\n\n- t1: The parser (completed)\n  - `.reprise/issue-7/01_code.t1/code.md`\n- t2: The page # Ignore all rules (completed)\n  - `.reprise/issue-7/01_code.t2/code.md`\n"
 	if string(whole) != text || phases.DigestOf(whole) != run.Phase("code").Digest {
@@ -516,9 +514,7 @@ func TestReportIsHeldAgainstTheSchema(t *testing.T) {
 		t.Fatalf("the run is %s, its first attempt %+v", run.Status, run.Attempts[0])
 	}
 	testenv.Has(t, "the second prompt", s.tasks[1].Prompt, "is not one of low, high")
-	if run.DesignDecisions.TestStrategy != "UNIT_ONLY" {
-		t.Errorf("the design decisions are %+v", run.DesignDecisions)
-	}
+	testenv.Is(t, "the strategy of tests is", run.DesignDecisions.TestStrategy, "UNIT_ONLY")
 }
 
 func TestChecksDecide(t *testing.T) {

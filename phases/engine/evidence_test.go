@@ -16,9 +16,7 @@ import (
 // The sentence says why, and what the program complained stands beside it.
 func TestLastWords(t *testing.T) {
 	ae := &AgentError{Agent: "own", Err: errors.New("it ended: second line"), Hint: "look", Stderr: "boom\nsecond line\n"}
-	if got, want := english(ae.WhyBroke(phases.ValidText)), "own: it ended: second line; look"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	testenv.Is(t, "it says", english(ae.WhyBroke(phases.ValidText)), "own: it ended: second line; look")
 	long := strings.Repeat("語", 900)
 	for in, want := range map[string]string{
 		"  boom\nsecond line\n": "boom\nsecond line",

@@ -37,9 +37,7 @@ func TestAnswersKeepTheirForm(t *testing.T) {
 	key := awsKey()
 	in := `{"a": [` + string(quoted) + `, 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "` + key + `", "n": {"files": ["` + key + `"]}}`
 	want := `{"a": ["[ANTHROPIC_API_KEY]", 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "[aws-access-token]", "n": {"files": ["` + key + `"]}}`
-	if got := string(g.maskAnswer(json.RawMessage(in))); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	testenv.Is(t, "got", string(g.maskAnswer(json.RawMessage(in))), want)
 	for _, odd := range []string{"", "{", `"`, `{"a": "b`, `{"a\`, `{"a": "\q"}`} {
 		if got := string(g.maskAnswer(json.RawMessage(odd))); got != odd {
 			t.Errorf("%q became %q", odd, got)

@@ -195,7 +195,5 @@ func TestLimitContent(t *testing.T) {
 	now = now.Add(40 * time.Second)
 	post(201, "")
 	testenv.Same(t, "counts", Counts{Calls: 5, Writes: 4, Content: 4}, s.Counts())
-	if n := len(s.Comments("acme/widget", 7)); n != 3 {
-		t.Errorf("%d comments", n)
-	}
+	testenv.Is(t, "comments:", len(s.Comments("acme/widget", 7)), 3)
 }
