@@ -13,12 +13,10 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
-
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/setup"

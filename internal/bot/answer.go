@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"

@@ -17,13 +17,11 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
-
 	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"

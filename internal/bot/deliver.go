@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/text"

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/git"
-
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"

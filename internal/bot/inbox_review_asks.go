@@ -154,8 +154,8 @@ func hunk(diff string) string {
 // pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
 // event it is the text there that counts. The caller holds mu.
 func (i *inbox) pendingReviews(run metadata.Run) (out []waiting) {
-	list := slices.Clone(i.given)
-	if mine := i.from.Trigger.Review; mine != nil {
+	list, mine := slices.Clone(i.given), i.from.Trigger.Review
+	if mine != nil {
 		at := slices.IndexFunc(list, func(r Review) bool { return r.ID == mine.ID })
 		switch {
 		case at < 0:
@@ -169,7 +169,6 @@ func (i *inbox) pendingReviews(run metadata.Run) (out []waiting) {
 	}
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, Association: r.Association, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
-		mine := i.from.Trigger.Review
 		if taken(r.ID) || i.reviewed[r.ID] || i.foreign(c) || i.answered[-r.ID] && (mine == nil || mine.ID != r.ID) {
 			continue
 		}

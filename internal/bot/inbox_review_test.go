@@ -11,9 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/metadata"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // What GitHub sends is read, of a review and of a comment on a line.

@@ -5,9 +5,7 @@ import (
 	"errors"
 
 	"github.com/reprise-ci/reprise/internal/command"
-
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"

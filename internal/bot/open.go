@@ -11,9 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/command"
-
 	"github.com/reprise-ci/reprise/internal/git"
-
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/setup"

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 )

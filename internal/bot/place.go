@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"

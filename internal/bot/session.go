@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
-
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -53,7 +52,7 @@ func (b *bot) session(ctx context.Context) error {
 		err = b.enter(ctx)
 	}
 	if err == nil {
-		err = b.runToStop(ctx, code != "")
+		err = b.runToStop(ctx)
 	}
 	return b.endBy(ctx, err)
 }
@@ -110,15 +109,17 @@ func (b *bot) begin(ctx context.Context) error {
 }
 
 // runToStop runs the engine until it stops, does what follows from that, and says how the job ends.
-func (b *bot) runToStop(ctx context.Context, shut bool) error {
-	if shut && b.w.Run.Status == metadata.Running {
+func (b *bot) runToStop(ctx context.Context) error {
+	if b.shut == nil {
+		if err := b.takeOver(ctx); err != nil {
+			return err // two may have been started
+		}
+	} else if b.w.Run.Status == metadata.Running {
 		if err := b.lookAtIssue(ctx); err != nil {
 			return err
 		}
-		b.obeyed, b.acted = b.obeyed+1, true
-	} else if !shut {
-		if err := b.takeOver(ctx); err != nil {
-			return err // two may have been started
+		if b.w.Run.Status != metadata.Running {
+			b.obeyed, b.acted = b.obeyed+1, true
 		}
 	}
 	if idle := b.obeyed == 0 && !b.orphan && !b.engine.Holds(); idle {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
-
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/runs"

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
