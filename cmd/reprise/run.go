@@ -62,7 +62,7 @@ the checks of the pipeline, which may need the network.`,
 		o.Agent, o.Model, _ = strings.Cut(text, ":")
 		return nil
 	})
-	f.BoolVar(&o.fanOut, "fan-out", false, "leave parts that can be done at the same time to `reprise task` on any machines (it pushes)")
+	f.BoolVar(&o.fanOut, "fan-out", false, "leave parts that can be done at the same time to tasks on any machines (it pushes)")
 	f.Func("jobs", "`N` parts of a phase, or checks, side by side; off: no phase is split (default: as the pipeline says; checks on half the processors, at most 4)", func(text string) (err error) {
 		if o.Part.NoSplit = text == "off"; o.Part.NoSplit {
 			return nil

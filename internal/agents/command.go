@@ -114,16 +114,12 @@ func (a command) read(printed []byte, r *engine.Result) error {
 	if min(u.InputTokens, u.OutputTokens, u.CachedTokens) < 0 || said.Usage.USD != nil && *said.Usage.USD < 0 {
 		return errors.New("usage may not be negative")
 	}
-	switch none := u == (metadata.Usage{}); {
+	switch {
 	case said.Usage.USD != nil:
 		u.USD = *said.Usage.USD
 		u = sane(u)
-	case none:
+	case u == (metadata.Usage{}):
 		u = a.untold()
-		if !u.Unknown {
-			break
-		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the agent %s says nothing of its usage, so what this call costs is unknown, and counts as nothing: have it print usage, or give call_usd in the pipeline", a.name))
 	default:
 		u, _ = a.priced("", u)
 	}

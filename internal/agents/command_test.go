@@ -19,7 +19,7 @@ func TestCommandAnswers(t *testing.T) {
 		want          engine.Result
 		why           string
 	}{
-		{"nothing", "", engine.Result{Usage: metadata.Usage{Unknown: true}, Warnings: []string{"the agent worker says nothing of its usage, so what this call costs is unknown, and counts as nothing: have it print usage, or give call_usd in the pipeline"}}, ""},
+		{"nothing", "", engine.Result{Usage: metadata.Usage{Unknown: true}}, ""},
 		{"everything", "{\n \"text\": \"Done.\", \"structured\": {\"a\": 1},\n \"session\": \"s\", \"limit\": \"turns\",\n \"usage\": {\"input_tokens\": 3, \"output_tokens\": 2, \"cached_tokens\": 1, \"cost_usd\": 0.5}}\n", engine.Result{
 			Text: "Done.", Structured: json.RawMessage(`{"a": 1}`), Session: "s", Limit: "turns",
 			Usage: metadata.Usage{InputTokens: 3, OutputTokens: 2, CachedTokens: 1, USD: 0.5},
