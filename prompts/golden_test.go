@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/metadata"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // variants are the tasks whose prompts lie in testdata/golden.

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/reprise-ci/reprise/prompts/clean"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Nothing that people cannot see reaches an agent, and nothing gets out of the

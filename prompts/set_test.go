@@ -11,10 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // folder makes a folder .github/reprise on disk, with prompts of its own, and of others below vendor.

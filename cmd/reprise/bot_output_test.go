@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

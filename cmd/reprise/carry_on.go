@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/bot"
-
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"

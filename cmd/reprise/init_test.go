@@ -13,7 +13,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/setup"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

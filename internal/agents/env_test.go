@@ -16,10 +16,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 const canary = "canary-8c1f"

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/phases/engine"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // TestFormatsAreDocumented holds the page about formats against the types that

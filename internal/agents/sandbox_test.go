@@ -16,11 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // enterSandbox is the helper: the test binary that becomes the agent.

@@ -24,7 +24,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/setup"
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

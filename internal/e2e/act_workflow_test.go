@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/setup"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

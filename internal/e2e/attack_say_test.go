@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	m "github.com/reprise-ci/reprise/internal/test/model"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

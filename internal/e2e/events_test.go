@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -17,9 +17,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/test/model"
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // wordServer is the variable that has this program be a server of tools, which tells the

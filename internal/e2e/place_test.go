@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/model"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -22,9 +22,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
-	"github.com/reprise-ci/reprise/metadata"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // evaluating is an evaluation of so many cases by variants, in a folder for results.

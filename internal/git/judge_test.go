@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-
 	"github.com/reprise-ci/reprise/metadata"
 )
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/test/testenv"
-
 	"github.com/reprise-ci/reprise/metadata"
 )
 

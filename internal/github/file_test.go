@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	githubtest "github.com/reprise-ci/reprise/internal/test/github"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

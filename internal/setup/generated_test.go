@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // TestMain lets the test be the process that evaluates pipelines.

@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 

@@ -12,10 +12,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A run that waits is continued by newer versions of reprise: the folder of one, as version

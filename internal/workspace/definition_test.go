@@ -11,10 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // A file of settings is checked by itself when it is named.

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-
 	"github.com/reprise-ci/reprise/pipelines"
 )
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
-
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"

@@ -3,9 +3,8 @@ package store
 import (
 	"testing"
 
-	"github.com/reprise-ci/reprise/metadata"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // long is a valid run, rolled back n times.

@@ -15,12 +15,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-ci/reprise/internal/test/phasestest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // checkFunc is a checker.

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // stage is an engine on a folder, with an agent that does as it is told.

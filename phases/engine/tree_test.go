@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-
-	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 // folderTree is a Tree on a plain folder: a commit is a copy of all its files.

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // bombFile is a small file that costs far more than it looks, in one of the

@@ -9,9 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // A pipeline that writes a default as the reference says it is the same as one that leaves

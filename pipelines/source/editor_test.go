@@ -13,9 +13,8 @@ import (
 	"cuelang.org/go/encoding/jsonschema"
 	"cuelang.org/go/encoding/yaml"
 
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The schema for editors is made of the one that pipelines are held to.

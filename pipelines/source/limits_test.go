@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // doubling is a chain of n fields, each made of the one before.

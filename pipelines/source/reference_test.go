@@ -9,9 +9,8 @@ import (
 
 	"cuelang.org/go/cue"
 
-	"github.com/reprise-ci/reprise/pipelines"
-
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // The reference of pipelines is made of the schema that they are held to.
