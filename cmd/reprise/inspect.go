@@ -124,7 +124,7 @@ func historyCommand(env environ.Env) *cobra.Command {
 }
 
 func reportCommand(env environ.Env) *cobra.Command {
-	var repo, id, file, from string
+	var repo, id, file string
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use: "report [--issue ID] [-o FILE]", Short: "Write a page about a run as one HTML file",
@@ -136,21 +136,16 @@ and loads nothing, so it can be opened, kept and sent anywhere.
 With --all it is a page of all runs here and on origin, with their costs, times and
 rollbacks by phase, and a page of each without transcripts, in a folder.
 
-What was said in jobs on GitHub is in their artifacts. Download these, and name the
-folder with --from.
+What was said in a job on GitHub is in the page that it has uploaded.
 
 A file that is there is replaced, whole or not at all.`,
 		Example: `  reprise report --issue 7
   reprise report --issue 7 -o run.html
   reprise report -o - >run.html
-  reprise report --issue 7 --from artifacts
   git fetch origin
   git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'
   reprise report --all -o site`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if all && from != "" {
-				return exit.Usagef("--all writes pages without transcripts: leave --from out")
-			}
 			if all {
 				return reportAll(c.Context(), env, repo, id, file, asJSON)
 			}
@@ -161,7 +156,7 @@ A file that is there is replaced, whole or not at all.`,
 			if err != nil {
 				return err
 			}
-			page, err := runs.Page(c.Context(), r, from)
+			page, err := runs.Page(c.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -182,7 +177,6 @@ A file that is there is replaced, whole or not at all.`,
 	}
 	anyIssueFlag(c, &repo, &id)
 	c.Flags().StringVarP(&file, "output", "o", "", "file to write; - is standard output (default: reprise-issue-ID.html in this folder)")
-	c.Flags().StringVar(&from, "from", "", "folder into which artifacts of jobs were downloaded, for their transcripts")
 	c.Flags().BoolVar(&all, "all", false, "write pages of all runs into the folder that -o names (default: reprise-runs)")
 	jsonFlag(c, &asJSON, "which files were written")
 	return c

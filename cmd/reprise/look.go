@@ -127,10 +127,9 @@ what came back, in one line. Without a choice it is the newest call of an agent.
 Transcripts are kept on the machine that worked on the run, for 14 days or
 as long as the pipeline says, with secrets
 masked; they are never on the branch. Jobs on GitHub with the input upload have them
-in their artifacts: download these into a folder and name it with --from. With the
-issue, too, attempts have the numbers of its run; jobs that did parts at the same time
-each counted for themselves.`,
-		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
+in their artifacts: download one, and name its folder transcripts with --from. Jobs that
+did parts at the same time each counted attempts for themselves.`,
+		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --name NAME && reprise logs --from transcripts --all",
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			var r *workspace.Recorded
 			if id != "" || o.From == "" {
@@ -148,7 +147,7 @@ each counted for themselves.`,
 	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number (default: the newest)")
 	f.StringVar(&o.Phase, "phase", "", "all attempts of this phase")
 	f.BoolVar(&o.All, "all", false, "all attempts")
-	f.StringVar(&o.From, "from", "", "folder into which artifacts of jobs were downloaded (default: what is on this machine)")
+	f.StringVar(&o.From, "from", "", "folder transcripts of a job's artifact that was downloaded (default: what is on this machine)")
 	f.BoolVar(&o.Follow, "follow", false, "go on with what comes, until the run ends or waits for a person")
 	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")

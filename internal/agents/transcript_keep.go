@@ -235,32 +235,8 @@ func CopyTranscripts(from, to string, most int, mask func(string) string) (left 
 
 // Kept is a transcript that lies in a folder.
 type Kept struct {
-	Dir     string    // that has the file
-	Attempt int       // its number, as the machine counted that had the call
-	Call    callStart // without the prompt
-	At      time.Time
-}
-
-// deepest is how far below the folder that people name transcripts are looked for: an
-// artifact in a folder of its own has them in another one.
-const deepest = 2
-
-// FindKept finds the transcripts in a folder into which artifacts of jobs were downloaded, in
-// the order in which their calls began.
-func FindKept(dir string) (all []Kept, _ error) {
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		if below, err := filepath.Rel(dir, name); err != nil || below != "." && strings.Count(below, string(filepath.Separator)) >= deepest {
-			return filepath.SkipDir
-		}
-		here, err := KeptIn(name)
-		all = append(all, here...)
-		return err
-	})
-	slices.SortStableFunc(all, func(a, b Kept) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Attempt, b.Attempt)) })
-	return all, err
+	Attempt int // its number, as the machine counted that had the call
+	Phase   string
 }
 
 // KeptIn gives the transcripts that lie in a folder, by their numbers. One that does not say
@@ -278,8 +254,7 @@ func KeptIn(dir string) (all []Kept, err error) {
 			return nil, err
 		}
 		if first.Call != nil {
-			first.Call.Prompt = ""
-			all = append(all, Kept{dir, n, *first.Call, first.At})
+			all = append(all, Kept{n, first.Call.Phase})
 		}
 	}
 	return all, err

@@ -187,16 +187,6 @@ func (j *Job) Payload() ([]byte, error) {
 	return data, err
 }
 
-// EarlierResultsDir is the folder that has what earlier jobs of the same workflow run have
-// left there, each in a folder of its own, or "".
-func (j *Job) EarlierResultsDir() string {
-	dir := j.Env.Getenv("REPRISE_EARLIER_RESULTS")
-	if found, err := os.ReadDir(dir); err != nil || len(found) == 0 {
-		return "" // of a job that comes after no other
-	}
-	return dir
-}
-
 // ResultsDir is the folder where the job leaves what a workflow may keep, or "".
 func (j *Job) ResultsDir() (string, error) {
 	dir := j.Env.Getenv("REPRISE_RESULTS")

@@ -23,7 +23,7 @@ type LogOptions struct {
 	Attempt int
 	Phase   string
 	All     bool
-	From    string // a folder into which artifacts of jobs were downloaded; empty: this machine has them
+	From    string // a folder with transcripts, from the artifact of a job; empty: this machine has them
 	Follow  bool   // also what is still to come, until the run ends or waits
 	Raw     bool   // as the programs printed it
 	JSON    bool   // an object on each line
@@ -42,14 +42,14 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	l := logs{env: env, o: o}
 	l.printer = agents.TranscriptPrinter{Prompts: o.Prompts}
 	l.printer.Printer, l.printer.Width = terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).Printer, terminal.ShowOptions(env).Width
-	if o.From != "" {
-		return l.downloaded(r)
+	l.dir = o.From
+	if l.dir == "" {
+		root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
+		if err != nil {
+			return err
+		}
+		l.dir = agents.TranscriptsFolder(root)
 	}
-	root, err := workspace.HomeFolder(env, r.Source, r.Issue.ID)
-	if err != nil {
-		return err
-	}
-	l.dir = agents.TranscriptsFolder(root)
 	if o.Follow {
 		return l.follow(ctx, r)
 	}
@@ -57,9 +57,9 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	if err != nil {
 		return err
 	}
-	asked := l.chosen(numbered(all, nil))
+	asked := l.chosen(all)
 	if len(asked) == 0 {
-		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days; those of jobs on GitHub are in their artifacts, which --from reads", text.Flat(r.Run.IssueNumber))
+		return exit.Usagef("there is no such transcript in %s: they stay where the run was at work, for 14 days; those of jobs on GitHub are in the folder transcripts of their artifacts, which --from names", l.dir)
 	}
 	return l.show(asked)
 }
@@ -71,33 +71,27 @@ type logs struct {
 	printer agents.TranscriptPrinter
 }
 
-// saved is a transcript, with the number that its attempt has in the run.
-type saved struct {
-	agents.Kept
-	n int
-}
-
 // chosen gives those of all transcripts that are asked for.
-func (l logs) chosen(all []saved) []saved {
+func (l logs) chosen(all []agents.Kept) []agents.Kept {
 	switch {
 	case l.o.All || len(all) == 0:
 		return all
 	case l.o.Attempt != 0:
-		return slices.DeleteFunc(all, func(s saved) bool { return s.n != l.o.Attempt })
+		return slices.DeleteFunc(all, func(k agents.Kept) bool { return k.Attempt != l.o.Attempt })
 	case l.o.Phase != "":
-		return slices.DeleteFunc(all, func(s saved) bool { return s.Call.Phase != l.o.Phase })
+		return slices.DeleteFunc(all, func(k agents.Kept) bool { return k.Phase != l.o.Phase })
 	}
 	return all[len(all)-1:]
 }
 
 // show shows transcripts from their beginnings.
-func (l logs) show(all []saved) error {
-	for _, s := range all {
-		t, err := agents.OpenTranscript(s.Dir, s.Attempt)
+func (l logs) show(all []agents.Kept) error {
+	for _, k := range all {
+		t, err := agents.OpenTranscript(l.dir, k.Attempt)
 		if err != nil {
 			return err
 		}
-		_, err = l.more(t, s.n)
+		_, err = l.more(t, k.Attempt)
 		if err := errors.Join(err, t.Close()); err != nil {
 			return err
 		}
@@ -116,9 +110,6 @@ func (l logs) more(t *agents.TranscriptReader, n int) (bool, error) {
 	}
 	entries, err := t.Entries()
 	for _, e := range entries {
-		if e.Call != nil {
-			e.Call.Attempt = n
-		}
 		if !l.o.JSON {
 			l.printer.Print(e)
 			continue
@@ -210,80 +201,4 @@ func (l logs) look(ctx context.Context, r *workspace.Recorded) (now *workspace.R
 		}
 	}
 	return now, now.Run.Status != metadata.Running
-}
-
-// downloaded shows transcripts from artifacts of jobs.
-func (l logs) downloaded(r *workspace.Recorded) error {
-	kept, err := foundIn(l.o.From)
-	if err != nil {
-		return err
-	}
-	var attempts []metadata.Attempt
-	if r != nil {
-		attempts = r.Run.Attempts
-	}
-	all := l.chosen(numbered(kept, attempts))
-	if len(all) == 0 {
-		return exit.Usagef("there are %d transcripts in %s, and none that is asked for: --all shows them", len(kept), l.o.From)
-	}
-	return l.show(all)
-}
-
-// foundIn finds the transcripts in a folder into which artifacts of jobs were downloaded, the oldest first.
-func foundIn(folder string) ([]agents.Kept, error) {
-	kept, err := agents.FindKept(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("%s: there is no such folder", folder)
-	}
-	if err == nil && len(kept) == 0 {
-		err = exit.Usagef("there is no transcript in %s, nor in folders in it: name the folder into which you have downloaded artifacts of jobs that ran with upload: true", folder)
-	}
-	return kept, err
-}
-
-// addDownloaded adds to the transcripts of a run, by the numbers of their attempts, those of
-// its jobs that were downloaded into a folder.
-func addDownloaded(all map[int][]agents.Entry, run metadata.Run, folder string) error {
-	kept, err := foundIn(folder)
-	if err != nil {
-		return err
-	}
-	read, found := 0, false
-	for _, k := range slices.Backward(kept) {
-		n, known := numberOf(k, run.Attempts)
-		found = found || known
-		if _, twice := all[n]; !known || twice || read > mostOfTalk {
-			continue
-		}
-		if all[n], err = agents.ReadTranscript(k.Dir, k.Attempt); err != nil {
-			return fmt.Errorf("read the transcript of attempt %d in %s: %w", k.Attempt, k.Dir, err)
-		}
-		read += sizeOf(all[n])
-	}
-	if !found {
-		return exit.Usagef("there are %d transcripts in %s, and none is of the run of issue %s", len(kept), folder, run.IssueNumber)
-	}
-	return nil
-}
-
-// numbered gives transcripts the numbers that their attempts have in a run.
-func numbered(kept []agents.Kept, attempts []metadata.Attempt) []saved {
-	all := make([]saved, 0, len(kept))
-	for _, k := range kept {
-		n, _ := numberOf(k, attempts)
-		all = append(all, saved{k, n})
-	}
-	return all
-}
-
-// numberOf gives the number of the attempt whose transcript it is, and whether there is one;
-// otherwise the number that the transcript had. Jobs that did parts at the same time have
-// counted on from the same number, each for itself, and the record counts anew.
-func numberOf(k agents.Kept, attempts []metadata.Attempt) (n int, known bool) {
-	for _, a := range attempts {
-		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && !k.At.Before(a.StartedAt) && (a.EndedAt == nil || !k.At.After(*a.EndedAt)) {
-			return a.N, true
-		}
-	}
-	return k.Attempt, false
 }

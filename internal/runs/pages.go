@@ -171,14 +171,7 @@ func SavePage(file string, page []byte) error {
 	return nil
 }
 
-// Page gives the page of a run. Besides the transcripts that this machine has, it shows those
-// in the folder downloaded, which has artifacts of jobs; "" is none.
-func Page(ctx context.Context, r *workspace.Recorded, downloaded string) ([]byte, error) {
-	transcripts := transcriptsOf(r)
-	if downloaded != "" {
-		if err := addDownloaded(transcripts, r.Run, downloaded); err != nil {
-			return nil, err
-		}
-	}
-	return pageWith(ctx, r, transcripts)
+// Page gives the page of a run, with the transcripts that this machine has.
+func Page(ctx context.Context, r *workspace.Recorded) ([]byte, error) {
+	return pageWith(ctx, r, transcriptsOf(r))
 }

@@ -188,7 +188,7 @@ func writeReport(ctx context.Context, r *workspace.Recorded) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page, err := Page(ctx, r, "")
+	page, err := Page(ctx, r)
 	if err != nil {
 		return "", err
 	}

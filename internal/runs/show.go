@@ -134,19 +134,12 @@ func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, re
 }
 
 func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
-	page, missing := Page(ctx, &w.Recorded, j.EarlierResultsDir())
-	err := missing
-	if missing != nil { // then without what earlier jobs said
-		page, err = Page(ctx, &w.Recorded, "")
-	}
+	page, err := Page(ctx, &w.Recorded)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("keep the page of the run: %w", err)
-	case missing != nil:
-		return fmt.Errorf("the page of the run does not have what was said in earlier jobs: %w", missing)
 	}
 	return nil
 }
