@@ -22,11 +22,6 @@ func Settings(plan *pipelines.Pipeline) string {
 	for _, list := range [][]pipelines.Phase{shown.Phases, shown.Spare} {
 		for i := range list {
 			list[i].ReportSchema = nil // report says the same
-			for _, s := range []*pipelines.Step{&list[i].Execute, &list[i].Review, &list[i].Revise} {
-				if use := shown.Agents[s.Agent].Use; use == "codex" || use == "gemini" {
-					s.Turns = 0 // they hold no such limit
-				}
-			}
 		}
 	}
 	var out bytes.Buffer

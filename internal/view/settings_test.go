@@ -17,6 +17,7 @@ func TestSettings(t *testing.T) {
 	plan.Phases[0].Goal = "One \U000E0001 \u202e ##[x] \x1b two\n\nthree\u2028four  \n\x7f"
 	plan.Phases[0].Report = "{\n\t// Whether callers outside of the repository have to change.\n\tbreaking: bool\n}"
 	plan.Phases[1].SkipIf = &pipelines.SkipIf{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
+	plan.Phases[1].Review.Turns = 9 // the proxy holds that of Codex, too
 	writer := plan.Agents["writer"]
 	writer.MCP = map[string]pipelines.ToolServer{"own": {Command: "book", Env: map[string]string{"KEY": "env:WORDS_KEY"}}}
 	plan.Agents["writer"] = writer
