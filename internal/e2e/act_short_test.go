@@ -47,7 +47,7 @@ func (h *hub) shorten(agents ...string) {
 func TestShortWiring(t *testing.T) {
 	h := newWiring(t)
 	h.shorten("codex", "claude")
-	h.secrets["OTHERS"] = "WORDBOOK=hush-hush-1"
+	h.secrets["OTHERS"] = `{"WORDBOOK": "hush-hush-1"}`
 	h.workflow("    secrets: # by name: the workflow gets no other\n", "    secrets:\n      SECRETS: ${{ secrets.OTHERS }}\n")
 	h.workflow("    with:\n", "    with:\n      runs-on: '[\"ubuntu-24.04\"]'\n")
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
@@ -59,7 +59,7 @@ func TestShortWiring(t *testing.T) {
 		"ANTHROPIC_API_KEY":       {"", "test-key"},
 		"OPENAI_API_KEY":          {"", "test-key"},
 		"GEMINI_API_KEY":          {"", ""},
-		"REPRISE_SECRETS":         {"", "WORDBOOK=hush-hush-1"},
+		"REPRISE_SECRETS":         {"", `{"WORDBOOK": "hush-hush-1"}`},
 		"SECRETS":                 {"", ""},
 		"CLAUDE_CODE_OAUTH_TOKEN": {"", ""},
 		"INPUT_GITHUB_TOKEN":      {botToken, botToken},

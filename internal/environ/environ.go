@@ -152,7 +152,7 @@ func (f Interruptible) Read(p []byte) (int, error) {
 }
 
 // HandedOver is the variable by which a workflow hands over secrets that it cannot name
-// one by one: lines NAME=value, or an object of JSON.
+// one by one: an object of JSON with a text for each name.
 const HandedOver = "REPRISE_SECRETS"
 
 // handedName is long, as the number of characters is written out in it.
@@ -166,7 +166,10 @@ func (e Env) Unpack() (Env, error) {
 	if strings.TrimSpace(text) == "" {
 		return e, nil
 	}
-	given, problems := handed(text)
+	given, problems := map[string]string{}, []error(nil)
+	if json.Unmarshal([]byte(text), &given) != nil { // the error may quote it
+		problems = append(problems, errors.New(`it is no object of JSON with texts, such as {"NAME": "value"}`))
+	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
 		case !handedName.MatchString(name):
@@ -202,35 +205,4 @@ func reserved(name string) bool {
 		}
 	}
 	return slices.Contains([]string{"PATH", "HOME", "SHELL", "USER", "TMPDIR", "TERM", "LANG", "IFS", "ENV", "BASH_ENV", "NODE_OPTIONS", "CI"}, name)
-}
-
-// handed parses the variable. Errors never quote its content.
-func handed(text string) (given map[string]string, problems []error) {
-	given = map[string]string{}
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		if json.Unmarshal([]byte(text), &given) != nil {
-			return nil, []error{errors.New(`it begins as JSON does and is no object of texts, such as {"NAME": "value"}`)}
-		}
-		return given, nil
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimRight(line, "\r\n")
-		name, value, ok := strings.Cut(line, "=")
-		name = strings.TrimSpace(name)
-		_, twice := given[name]
-		switch {
-		case strings.TrimSpace(line) == "":
-		case ok && !handedName.MatchString(name): // it may be part of a value
-			problems = append(problems, fmt.Errorf("line %d has no name of a variable, of capital letters, digits and _, before its =; a value of several lines takes the form of JSON", n))
-		case !ok:
-			problems = append(problems, fmt.Errorf("line %d is not NAME=value; a value of several lines takes the form of JSON", n))
-		case twice:
-			problems = append(problems, fmt.Errorf("line %d has a name for the second time", n))
-		default:
-			given[name] = value
-		}
-	}
-	return given, problems
 }

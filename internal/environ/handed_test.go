@@ -8,7 +8,7 @@ import (
 
 // What is handed over is there under its names, and is a secret whatever it is called.
 func TestUnpack(t *testing.T) {
-	for _, text := range []string{"WORDS=long-enough-1\r\n\nDATABASE_URL=postgres://x:y@z/?a=b\n", `{"WORDS": "long-enough-1", "DATABASE_URL": "postgres://x:y@z/?a=b"}`} {
+	for _, text := range []string{`{"WORDS": "long-enough-1", "DATABASE_URL": "postgres://x:y@z/?a=b"}`} {
 		env, err := Env{Environ: []string{"A=b", HandedOver + "=" + text}}.Unpack()
 		if err != nil || len(env.Handed) != 2 || env.Getenv("WORDS") != "long-enough-1" || env.Getenv("DATABASE_URL") != "postgres://x:y@z/?a=b" || env.Getenv("A") != "b" {
 			t.Errorf("%q: %q, %v", text, env.Environ, err)
@@ -31,11 +31,12 @@ func TestUnpackMistakes(t *testing.T) {
 		text string
 		want []string
 	}{
-		{"GOOD=hush-hush\nhush-hush\nlower=hush-hush\nPATH=hush-hush\nGITHUB_TOKEN=hush-hush\nGOOD=hush-hush-2\nSET=hush-hush", []string{
-			"line 2 is not NAME=value", "line 3 has no name of a variable", "PATH is a name that", "GITHUB_TOKEN is a name that", "line 6 has a name for the second time", "SET is set already",
+		{`{"GOOD": "hush-hush", "lower": "hush-hush", "PATH": "hush-hush", "GITHUB_TOKEN": "hush-hush", "SET": "hush-hush"}`, []string{
+			"a name is not that of a variable", "PATH is a name that", "GITHUB_TOKEN is a name that", "SET is set already",
 		}},
-		{`{"GOOD": {"a": "hush-hush"}}`, []string{"no object of texts"}},
-		{`{"GOOD": "hush-hush"`, []string{"no object of texts"}},
+		{"GOOD=hush-hush", []string{`is no object of JSON with texts, such as {"NAME": "value"}`}},
+		{`{"GOOD": {"a": "hush-hush"}}`, []string{"no object of JSON with texts"}},
+		{`{"GOOD": "hush-hush"`, []string{"no object of JSON with texts"}},
 		{`{"GOOD": "hush-hush\u0000"}`, []string{"GOOD has a zero byte"}},
 	} {
 		env, err := Env{Environ: []string{"SET=before", HandedOver + "=" + tt.text}}.Unpack()
@@ -57,7 +58,7 @@ func TestUnpackShowsNoValue(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	e, err := Env{Environ: []string{"TOOL_KEY=", HandedOver + "=TOOL_KEY=abcdefgh"}}.Unpack()
+	e, err := Env{Environ: []string{"TOOL_KEY=", HandedOver + `={"TOOL_KEY": "abcdefgh"}`}}.Unpack()
 	if err != nil || e.Getenv("TOOL_KEY") != "abcdefgh" || slices.Contains(e.Environ, "TOOL_KEY=") {
 		t.Errorf("%q, %v", e.Environ, err)
 	}
