@@ -17,7 +17,7 @@ func importCommand(env environ.Env) *cobra.Command {
 	var o legacy.Options
 	var push bool
 	c := &cobra.Command{
-		Use:   "import [--from BRANCH | --file FILE] [--issue ID]",
+		Use:   "import --issue ID [--from BRANCH]",
 		Short: "Take over a run of ai-workflow-agent, to go on with it here",
 		Long: `Take over a run of ai-workflow-agent, which has its record in
 .ai-workflow/issue-N/metadata.json, as a run of the pipeline full on the branch reprise/issue-N. That branch starts where
@@ -25,11 +25,10 @@ the older one ends, so the work is there; the older branch stays as it is. What 
 completed stays so if its artifact is there, with times, verdicts, cost, and the comment
 and pull request on GitHub. Other phases are done anew, and told why they were sent back.
 
-Without --from and --file, the run is looked for on ai-workflow/issue-N. The older
+Without --from, the run is looked for on ai-workflow/issue-N. The older
 record has no text of the issue: it is read from GitHub, or from --issue-file.`,
 		Example: `  reprise import --issue 7 --dry-run
-  reprise import --from feature/issue-10 --issue-file issue.md
-  reprise import --file .ai-workflow/issue-7/metadata.json`,
+  reprise import --issue 10 --from feature/cheese --issue-file issue.md`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("push") {
 				o.Push = &push
@@ -40,7 +39,6 @@ record has no text of the issue: it is read from GitHub, or from --issue-file.`,
 	f := c.Flags()
 	issueFlag(c, &o.Repo, &o.Id)
 	f.StringVar(&o.Branch, "from", "", "branch that has the older run, here or on origin (default: ai-workflow/issue-N)")
-	f.StringVar(&o.Record, "file", "", "metadata.json of the older run, with its artifacts beside it; the code is what is checked out")
 	f.StringVar(&o.Text, "issue-file", "", "Markdown file with the issue, as run takes it")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the older run's, else the pipeline's)")
 	f.BoolVar(&push, "push", false, "push the new branch, and every later commit, to origin (default: it stays here)")

@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -30,8 +27,7 @@ import (
 // Options are the flags of import.
 type Options struct {
 	workspace.Options
-	Branch string // that has the older run
-	Record string // its metadata.json, instead of a branch
+	Branch string // that has the older run; empty: of the usual name
 	Text   string // file with the text of the issue
 	Dry    bool
 	Json   bool
@@ -40,18 +36,14 @@ type Options struct {
 // Check refuses flags that do not go together.
 func (o *Options) Check() error {
 	switch {
-	case o.Branch != "" && o.Record != "":
-		return exit.Usagef("--from and --file each name the older run: give one of them")
-	case o.Branch == "" && o.Record == "" && o.Id == "":
-		return exit.Usagef("which run? Give --issue N, --from BRANCH or --file FILE")
+	case o.Id == "":
+		return exit.Usagef("which run? Give --issue N")
 	case o.Language != "" && !slices.Contains(metadata.Languages(), o.Language):
 		return exit.Usagef("--language %q is not one of %s", o.Language, strings.Join(metadata.Languages(), ", "))
 	case o.Dry && o.Push != nil && *o.Push:
 		return exit.Usagef("--dry-run never pushes: leave --push out")
-	case o.Id != "":
-		return issue.CheckID(o.Id)
 	}
-	return nil
+	return issue.CheckID(o.Id)
 }
 
 // welcome refuses an older run that is not one of this repository, or that was
@@ -101,80 +93,32 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 	return where.Read(ctx, env)
 }
 
-// numbered is the folder of an older run.
-func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", olderFolder, id) }
-
 // OlderPrefix begins the names of the older system's own branches.
 const OlderPrefix = "ai-workflow/issue-"
 
-// Find reads the older run that the command line names.
-func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (_ *olderRun, err error) {
+// Find reads the older run that the command line names, from its branch.
+func (o Options) Find(ctx context.Context, env environ.Env, src *git.Source) (*olderRun, error) {
+	old := &olderRun{Base: cmp.Or(o.Branch, OlderPrefix+o.Id), Top: olderFolder + "/issue-" + o.Id}
+	old.Name = old.Base + ":" + old.Top + "/" + metadata.File
+	files, err := src.FS(ctx, old.Base, old.Top)
 	var data []byte
-	old := &olderRun{}
-	if o.Record != "" {
-		data, err = old.onDisk(o.Record)
-	} else {
-		data, err = old.onBranch(ctx, src, o)
+	if files != nil && err == nil {
+		old.files = files
+		data, err = fs.ReadFile(files, metadata.File)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && files == nil:
+		return nil, exit.Usagef("there is no %s, here or fetched from origin: name the branch that has the older run with --from BRANCH", old.Name)
+	case err != nil:
 		return nil, err
 	}
 	if err := old.parse(data); err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	id := string(old.Issue)
-	if o.Id != "" && o.Id != id {
+	if id := string(old.Issue); o.Id != id {
 		return nil, exit.Usagef("%s is of issue %s, not of %s", old.Name, id, o.Id)
 	}
-	old.Top, old.said = numbered(id), cmp.Or(old.said, old.Name)
 	return old, old.welcome(ctx, env, src)
-}
-
-// onDisk reads a record from a file, and takes the folder it is in for that of
-// the run.
-func (old *olderRun) onDisk(file string) ([]byte, error) {
-	data, err := folders.ReadRegular(file, metadata.MaxSize)
-	if err != nil {
-		return nil, exit.Usagef("older record: %w", err)
-	}
-	// Nothing is read through a symbolic link that leads out of the folder. It is open as long as
-	// its files are in use.
-	root, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	old.Name, old.said, old.files = file, filepath.Base(file), root.FS()
-	return data, nil
-}
-
-// onBranch reads a record from a branch, of the issue that the flag or the name of the branch says.
-func (old *olderRun) onBranch(ctx context.Context, src *git.Source, o Options) ([]byte, error) {
-	if old.Base = o.Branch; old.Base == "" {
-		old.Base = OlderPrefix + o.Id
-	}
-	id := o.Id
-	if named, is := strings.CutPrefix(path.Base(old.Base), "issue-"); id == "" && is && metadata.CheckID(named) == nil {
-		id = named
-	}
-	if id == "" {
-		return nil, exit.Usagef("which run of branch %s? Say it with --issue ID", old.Base)
-	}
-	data, err := old.read(ctx, src, id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("there is no %s, here or fetched from origin: name the branch that has the older run with --from BRANCH, or its %s with --file FILE", old.Name, metadata.File)
-	}
-	return data, err
-}
-
-// read reads the record of an issue on the branch, and what lies beside it.
-func (old *olderRun) read(ctx context.Context, src *git.Source, id string) ([]byte, error) {
-	old.Name = old.Base + ":" + path.Join(numbered(id), metadata.File)
-	files, err := src.FS(ctx, old.Base, numbered(id))
-	if err != nil || files == nil {
-		return nil, cmp.Or(err, fs.ErrNotExist)
-	}
-	old.files = files
-	return fs.ReadFile(files, metadata.File)
 }
 
 // maxOlderFile is the most that is taken over of an artifact or a review, in bytes.
@@ -237,13 +181,10 @@ func ofPhase(name, phase string) bool {
 	return plainName(of) == phase
 }
 
-// readOlder reads a regular file that is not too large to be kept. A link that leads out of the
-// folder is none.
+// readOlder reads a file that is not too large to be kept. A link is none.
 func readOlder(files fs.FS, name string) ([]byte, error) {
-	info, err := fs.Lstat(files, name) // opening a pipe would wait
+	info, err := fs.Stat(files, name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
-		return nil, nil
 	case err != nil:
 		return nil, err
 	case info.Size() > maxOlderFile:
@@ -289,11 +230,7 @@ func Tell(old *olderRun, o Options, w *workspace.Workspace) error {
 		r.Line("Dry run: nothing was changed.")
 		return nil
 	}
-	start := "It starts where the older branch ends, which stays as it is."
-	if old.Base == "" {
-		start = "It starts at what is checked out."
-	}
-	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), start)
+	r.Line("Branch %s at %.12s. It starts where the older branch ends, which stays as it is.", w.Run.BranchName, w.Repo.Tip())
 	goOn(r, w.Run, old)
 	return nil
 }

@@ -77,7 +77,6 @@ func (id *issueID) UnmarshalJSON(data []byte) error {
 type olderRun struct {
 	record
 	Name  string // of the record, as errors name it
-	said  string // the same without a folder of this machine, as the new record names it
 	Top   string // the run's folder, from the top of the repository
 	files fs.FS  // that folder
 	Base  string // branch that the new one starts from; empty: what is checked out
@@ -325,13 +324,13 @@ func (old *olderRun) stand(run *metadata.Run, at time.Time) {
 		run.CurrentPhase = p.Name
 		if p.Status == metadata.PhasePending {
 			run.Status = metadata.Waiting
-			run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Because("taken_over_stop", "from", old.said), Phase: p.Name, At: at}
+			run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Because("taken_over_stop", "from", old.Name), Phase: p.Name, At: at}
 			break
 		}
 	}
-	why := metadata.Because("taken_over", "from", old.said)
+	why := metadata.Because("taken_over", "from", old.Name)
 	if v := old.Version; v != "" {
-		why = metadata.Because("taken_over_version", "from", old.said, "version", v)
+		why = metadata.Because("taken_over_version", "from", old.Name, "version", v)
 	}
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "import", Why: why})
 }
