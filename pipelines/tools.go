@@ -40,7 +40,7 @@ type ToolChoice struct {
 // nothing is an entry that names no tool: all that is allowed where two choices have no tool in common.
 const nothing = ""
 
-// And is what both choices leave: of a tool and some uses of it, such as Bash and Bash(go test:*), those uses.
+// And is what both choices leave: of a server and one of its tools, that tool.
 func (c ToolChoice) And(other ToolChoice) ToolChoice {
 	out := ToolChoice{Deny: slices.Concat(c.Deny, other.Deny)}
 	switch {
@@ -67,10 +67,10 @@ func (c ToolChoice) And(other ToolChoice) ToolChoice {
 	return out
 }
 
-// covered reports whether a list has an entry, or the whole tool or server that it is of.
+// covered reports whether a list has an entry, or the whole server that it is of.
 func covered(entry string, list []string) bool {
 	return slices.ContainsFunc(list, func(e string) bool {
-		return e == entry || strings.HasPrefix(entry, e+"(") || strings.HasPrefix(entry, e+".")
+		return e == entry || strings.HasPrefix(entry, e+".")
 	})
 }
 
@@ -113,7 +113,7 @@ func (s ToolSet) Variables() (names []string) {
 // Serves lists the servers that an agent has after the choice, in order.
 func (s ToolSet) Serves() (names []string) {
 	for name := range s.MCP {
-		if c := s.Tools; (len(c.Allow) == 0 || len(entriesOf(c.Allow, name, ".")) > 0) && !slices.Contains(c.Deny, name) {
+		if c := s.Tools; (len(c.Allow) == 0 || len(entriesOf(c.Allow, name)) > 0) && !slices.Contains(c.Deny, name) {
 			names = append(names, name)
 		}
 	}
@@ -124,12 +124,12 @@ func (s ToolSet) Serves() (names []string) {
 // OfServer gives the tools of a server that are chosen: only those of allow, or all if
 // it is empty, but for those of deny.
 func (c ToolChoice) OfServer(server string) (allow, deny []string) {
-	for _, e := range entriesOf(c.Deny, server, ".") {
+	for _, e := range entriesOf(c.Deny, server) {
 		if e != server {
 			deny = append(deny, e[len(server)+1:])
 		}
 	}
-	for _, e := range entriesOf(c.Allow, server, ".") {
+	for _, e := range entriesOf(c.Allow, server) {
 		if e == server {
 			return nil, deny
 		}
@@ -138,27 +138,17 @@ func (c ToolChoice) OfServer(server string) (allow, deny []string) {
 	return allow, deny
 }
 
-// Own chooses among a program's own tools, by their names: an entry such as Bash(go test:*) allows or denies some
-// uses of one. rules are the entries for those that are left.
-func (c ToolChoice) Own(names []string) (left, allow, deny []string) {
-	for _, name := range names {
-		allowed, denied := entriesOf(c.Allow, name, "("), entriesOf(c.Deny, name, "(")
-		if len(c.Allow) > 0 && len(allowed) == 0 || slices.Contains(denied, name) {
-			continue
-		}
-		left = append(left, name)
-		if len(allowed) > 0 && !slices.Contains(allowed, name) {
-			allow = append(allow, allowed...)
-		}
-		deny = append(deny, denied...)
-	}
-	return left, allow, deny
+// Own chooses among a program's own tools, by their names.
+func (c ToolChoice) Own(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return len(c.Allow) > 0 && !slices.Contains(c.Allow, name) || slices.Contains(c.Deny, name)
+	})
 }
 
-// entriesOf lists the entries that are about a tool or a server, or some of it behind a sign.
-func entriesOf(entries []string, name, sign string) (out []string) {
+// entriesOf lists the entries that are about a server or one of its tools.
+func entriesOf(entries []string, server string) (out []string) {
 	for _, e := range entries {
-		if e == name || strings.HasPrefix(e, name+sign) {
+		if e == server || strings.HasPrefix(e, server+".") {
 			out = append(out, e)
 		}
 	}
@@ -294,11 +284,10 @@ func (w wrong) badTool(e string) string {
 	}
 	expected := "the name of a server in mcp, or SERVER.TOOL"
 	if w.agent.Use == "claude" {
-		name, rule, some := strings.Cut(e, "(")
-		if slices.Contains(ownTools(), name) && (!some || name == "Bash" && commands().MatchString(rule)) {
+		if slices.Contains(ownTools(), e) {
 			return ""
 		}
-		expected = strings.Join(ownTools(), ", ") + ", commands such as Bash(go test:*), " + expected
+		expected = strings.Join(ownTools(), ", ") + ", " + expected
 	}
 	return "is no tool of this agent, expected " + expected
 }
@@ -306,7 +295,6 @@ func (w wrong) badTool(e string) string {
 // Forms of names. They are compiled when they are first used.
 var (
 	toolName   = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
-	commands   = text.Pattern(`^[^()\x00-\x1f,]{1,200}\)$`)
 	ofProtocol = text.Pattern(`(?i)^(host|content-.*|accept.*|connection|transfer-encoding|upgrade|te|trailer|keep-alive|mcp-.*|last-event-id)$`)
 	secret     = text.Pattern(`(?i)(authorization|cookie|key|token|secret|password|passwd|credential|credentials)$`)
 )

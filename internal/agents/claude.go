@@ -138,24 +138,24 @@ func claudeTools(a pipelines.Access) []string {
 // else is refused. Reading within the work tree needs no rule.
 func (a claude) claudeChoice(c *Call) []string {
 	t := c.Task
-	own, some, deny := a.agent.Tools.And(t.Tools).Own(claudeTools(t.Access))
+	own := a.agent.Tools.And(t.Tools).Own(claudeTools(t.Access))
 	allow := []string{}
 	switch {
 	case t.Access == pipelines.AccessTree:
 		allow = below(t.Dir)
-		if slices.Contains(own, "Bash") && len(some) == 0 {
+		if slices.Contains(own, "Bash") {
 			allow = append(allow, "Bash")
 		}
-		allow = append(allow, append(some, "Read")...)
+		allow = append(allow, "Read")
 	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
 		allow = below(filepath.Dir(t.Artifact))
 	}
 	for _, file := range t.Images {
 		allow = append(allow, "Read(/"+filepath.ToSlash(file)+")")
 	}
-	more, not := c.servers.claudeRules()
+	more, deny := c.servers.claudeRules()
 	rules := map[string]any{"allow": append(allow, more...)}
-	if deny = append(deny, not...); len(deny) > 0 {
+	if len(deny) > 0 {
 		rules["deny"] = deny
 	}
 	settings, _ := json.Marshal(map[string]any{"permissions": rules}) // strings only

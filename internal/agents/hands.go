@@ -57,7 +57,7 @@ func (c cli) handsFor(t *engine.Task) *hands {
 		return nil
 	}
 	h := &hands{opts: c.opts, runs: t.Access == pipelines.AccessRun, most: t.Timeout}
-	own, _, _ := c.agent.Tools.And(t.Tools).Own([]string{"Bash"})
+	own := c.agent.Tools.And(t.Tools).Own([]string{"Bash"})
 	h.shell = t.Fresh != nil && (h.runs || c.name == "codex" && t.Access == pipelines.AccessRead) && (c.name != "claude" || len(own) > 0)
 	h.runs = h.runs && h.shell
 	if t.Access == pipelines.AccessRun {

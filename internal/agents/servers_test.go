@@ -22,7 +22,7 @@ import (
 func equipped(use string) pipelines.Agent {
 	allow := []string{"own", "web.meaning", "not"}
 	if use == "claude" {
-		allow = append(allow, "Read", "Bash(go test:*)")
+		allow = append(allow, "Read", "Bash")
 	}
 	return pipelines.Agent{Use: use, ToolSet: pipelines.ToolSet{
 		MCP: map[string]pipelines.ToolServer{
@@ -114,7 +114,7 @@ func TestClaudeIsToldOfServers(t *testing.T) {
 	}
 	args := strings.Join(b.shown(c.Argv, c), " ")
 	for _, want := range []string{
-		"--tools Read,Bash --settings ", `,"Bash(go test:*)","Read","mcp__own","mcp__web__meaning"],"deny":["mcp__own__forget"]`,
+		"--tools Read,Bash --settings ", `,"Bash","Read","mcp__own","mcp__web__meaning"],"deny":["mcp__own__forget"]`,
 		"--effort high", "--strict-mcp-config", "--mcp-config TEMP/mcp.json",
 	} {
 		if !strings.Contains(args, want) {

@@ -104,12 +104,6 @@ func (c checks) phase(i int) {
 	for said, agent := range map[*node]string{n: p.Execute.Agent, steps.get("execute"): p.Execute.Agent, steps.get("review"): p.Review.Agent, steps.get("revise"): p.Revise.Agent} {
 		c.equipped(said, agent)
 	}
-	if does := c.d.Agents[p.Review.Agent]; !p.NoReview && does.Use == "claude" && p.Review.Access == pipelines.AccessRun {
-		_, some, not := does.Tools.And(p.Review.Tools).Own([]string{"Bash"})
-		for _, rule := range slices.Concat(some, not) {
-			c.add(n, nil, "%q is in the tools of the review: reviewers run commands by reprise, which has no rules for some of them; have Bash there or not, or another agent review", rule)
-		}
-	}
 }
 
 // sees checks that who gets a document has a tool to read it with: prompts only name them.
