@@ -127,21 +127,6 @@ func TestDoctorWithoutNetwork(t *testing.T) {
 	h.doctor([]string{"GITHUB_SERVER_URL=https://ghe.example.com"}, "hint github: origin is not at ghe.example.com: .*")
 }
 
-// Scopes and time of a token are told by headers.
-func TestDoctorOfAToken(t *testing.T) {
-	h := newPatient(t)
-	body := `{"full_name":"acme/widget","default_branch":"main","permissions":{"push":true}}`
-	told := func(name, value string) {
-		h.forge.Fault("GET /repos/acme/widget", githubtest.Fault{Body: body}, githubtest.Fault{Body: body, Header: map[string][]string{name: {value}}})
-	}
-	told("X-Oauth-Scopes", "gist")
-	h.doctor(nil, reachedLine, "missing token: of ada, with the scopes gist: the scope public_repo is missing", issueLine)
-	told("X-Oauth-Scopes", "repo, workflow")
-	h.doctor(nil, reachedLine, "ok token: of ada, with the scopes repo, workflow", "ok rights: .*", issueLine)
-	told("Github-Authentication-Token-Expiration", time.Now().Add(48*time.Hour).UTC().Format("2006-01-02 15:04:05 MST"))
-	h.doctor(nil, reachedLine, "hint token: of ada; it expires on 20.*", "ok rights: .*", issueLine)
-}
-
 // A job whose token lacks rights says so, all at once, and asks no model.
 func TestJobThatLacksRights(t *testing.T) {
 	h := newHub(t)

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // what rules refuse
 	"errors"
@@ -72,8 +71,12 @@ func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
 	c.add(c.reached()...)
 	if c.forge.Token == "" {
 		c.add(c.noToken())
-	} else if c.token(ctx) && !c.repository.Archived {
-		c.rights(ctx)
+	} else {
+		who, err := c.gh.Self(ctx)
+		c.add(well("token", text.If(err == nil, "of "+who.Login)+text.If(err != nil, "of somebody whom "+c.forge.Host+" does not name")))
+		if !c.repository.Archived {
+			c.rights(ctx)
+		}
 	}
 	c.rules(ctx)
 	c.action(ctx)
@@ -155,48 +158,6 @@ func (c *forgeCheck) noToken() Check {
 	return hinted("token", "there is none in GITHUB_TOKEN or GH_TOKEN: what is public can be read, and what it may do cannot be checked", "export GITHUB_TOKEN=$(gh auth token)")
 }
 
-// token says whose it is and how long it lasts, and reports whether it is good.
-func (c *forgeCheck) token(ctx context.Context) bool {
-	a, err := c.gh.Ask(ctx, github.Request{
-		What: "read what the token may do in " + c.gh.Name, Needs: "metadata: read", Method: http.MethodGet,
-	}, nil)
-	if err != nil {
-		c.add(trouble("token", err))
-		return false
-	}
-	r, found := factsIn(a.Header), "of somebody whom "+c.forge.Host+" does not name"
-	if who, err := c.gh.Self(ctx); err == nil {
-		found = "of " + who.Login
-	}
-	if r.Scopes != nil {
-		found += ", with the scopes " + cmp.Or(strings.Join(r.Scopes, ", "), "none")
-	}
-	left := r.Expires.Sub(c.env.Now())
-	switch scope := neededScope(r, c.repository.Private); {
-	case scope != "":
-		c.add(lacking("token", found+": the scope "+scope+" is missing", "give it the scope "+scope))
-		return false
-	case !r.Expires.IsZero() && left < 7*24*time.Hour:
-		c.add(hinted("token", found+"; it expires on "+r.Expires.Format("2006-01-02"), "make a new one in time"))
-	default:
-		c.add(well("token", found))
-	}
-	return true
-}
-
-// neededScope names the scope that a classic token lacks, or nothing.
-func neededScope(r tokenFacts, private bool) string {
-	switch {
-	case r.Scopes == nil || slices.Contains(r.Scopes, "repo"):
-		return ""
-	case private:
-		return "repo"
-	case !slices.Contains(r.Scopes, "public_repo"):
-		return "public_repo"
-	}
-	return ""
-}
-
 // rights asks what the token may do.
 func (c *forgeCheck) rights(ctx context.Context) {
 	if role := c.repository.Role; role != "" && !role.AtLeast(github.RoleWrite) {
@@ -252,24 +213,4 @@ func (c *forgeCheck) issue(ctx context.Context, number string) *issue.Issue {
 	}
 	c.add(well("issue", fmt.Sprintf("#%d %s", n, is.Title)))
 	return &is
-}
-
-// tokenFacts is what a forge tells of a token besides its answers. What it does
-// not tell is zero.
-type tokenFacts struct {
-	Scopes  []string  // of a classic token, one of a person; nil: it has permissions instead
-	Expires time.Time // zero also if it never does
-}
-
-// factsIn reads the headers that tell of a token.
-func factsIn(h http.Header) (r tokenFacts) {
-	if list, ok := h["X-Oauth-Scopes"]; ok {
-		r.Scopes = strings.FieldsFunc(strings.Join(list, ","), func(c rune) bool { return c == ',' || c == ' ' })
-	}
-	for _, form := range []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700"} {
-		if at, err := time.Parse(form, h.Get("Github-Authentication-Token-Expiration")); err == nil {
-			r.Expires = at.UTC()
-		}
-	}
-	return r
 }
