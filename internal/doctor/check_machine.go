@@ -19,7 +19,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/sandbox"
-	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -29,14 +28,6 @@ import (
 // leastGit is the first version of git that can say where a repository is in
 // the form that is asked for, and that takes settings from its environment.
 const leastGit = "2.31"
-
-func (x *examination) secrets(context.Context) []Check {
-	names := secrets.Short(x.env.Secrets())
-	if len(names) == 0 {
-		return nil
-	}
-	return []Check{hinted("secrets", fmt.Sprintf("%s: shorter than %d characters, so the value is not looked for", strings.Join(names, ", "), secrets.MinLength), "give the variable another name if it holds no secret")}
-}
 
 func (x *examination) git(ctx context.Context) []Check {
 	path, err := exec.LookPath("git")
@@ -53,13 +44,7 @@ func (x *examination) git(ctx context.Context) []Check {
 	return []Check{well("git", "version "+v)}
 }
 
-// Free space below which a run is likely to end, and below which it may.
-const (
-	leastSpace = 100 << 20
-	goodSpace  = 1 << 30
-)
-
-// folder looks at where runs live: it has to be a place to write, with room.
+// folder looks at where runs live: it has to be a place to write.
 func (x *examination) folder(src *git.Source) []Check {
 	const name = "folder"
 	where, err := workspace.HomeFolder(x.env, src, x.is.ID)
@@ -73,22 +58,7 @@ func (x *examination) folder(src *git.Source) []Check {
 	if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
 		return []Check{lacking(name, "nothing can be written in "+there, "change its rights, or name another folder in REPRISE_HOME")}
 	}
-	var s unix.Statfs_t
-	if err := unix.Statfs(there, &s); err != nil {
-		return []Check{hinted(name, fmt.Sprintf("free space of %s: %v", there, err), "")}
-	}
-	return []Check{space(name, there, uint64(s.Bavail)*uint64(s.Bsize))}
-}
-
-func space(name, there string, free uint64) Check {
-	found := fmt.Sprintf("%s, %.1f GB free", there, float64(free)/1e9)
-	switch {
-	case free < leastSpace:
-		return lacking(name, found, "make room, or name another folder in REPRISE_HOME")
-	case free < goodSpace:
-		return hinted(name, found, "a run needs room for a work tree and for what agents build in it")
-	}
-	return well(name, found)
+	return []Check{well(name, there)}
 }
 
 // nearest is the folder itself or the first above it that is there.

@@ -59,7 +59,6 @@ func Examine(ctx context.Context, env environ.Env, o Options) (checks []Check, e
 		x.git,
 		x.repository,
 		x.runs,
-		x.secrets,
 		x.forge,
 		x.pipelines,
 		x.sandbox,

@@ -172,17 +172,6 @@ func TestLintCalled(t *testing.T) {
 	}
 }
 
-func TestSpace(t *testing.T) {
-	for _, tt := range []struct {
-		free uint64
-		want Condition
-	}{{0, Missing}, {leastSpace, Hint}, {goodSpace, Fine}} {
-		if got := space("folder", "there", tt.free); got.Status != tt.want || got.Status != Fine && got.Do == "" {
-			t.Errorf("%d bytes: %+v", tt.free, got)
-		}
-	}
-}
-
 func TestBehind(t *testing.T) {
 	for _, tt := range []struct {
 		v, least string
