@@ -27,13 +27,13 @@ type Request struct {
 	Body       map[string]any // nil: none; a title and a body are masked, and cut where they are too long
 	Cached     bool           // an answer is kept, and given again as long as it is the same
 	Repeatable bool           // doing it twice does the same as doing it once, though it is a POST
+	Doubts     bool           // that it is not there is believed when it was said twice
 
 	gitea   string // Needs where the forge is Gitea or Forgejo; empty: the same words
 	accept  string // the form of the answer that is asked for; empty: the usual one
 	graphql bool   // answers 200 with the errors in the body
 	reads   bool   // creates nothing, whatever the method says
 	leads   bool   // the answer says where to read on, which may be on another host
-	doubts  bool   // that it is not there is believed when it was said twice
 }
 
 // answer is what came besides the value that was asked for.

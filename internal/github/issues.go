@@ -30,7 +30,7 @@ func (c Repo) Thread(number int) *Thread {
 func (c Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	t := c.Thread(number)
 	what := "read " + t.String()
-	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Cached: true, doubts: true, Path: t.path()})
+	w, _, err := do[typedIssue](ctx, c.api, Request{What: what, Needs: "issues: read", Cached: true, Doubts: true, Path: t.path()})
 	switch {
 	case err != nil:
 		return Issue{}, err

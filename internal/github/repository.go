@@ -172,7 +172,7 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 // command would be lost. Errors are an *Error, or why ctx was cancelled; they say nothing about the role, and whoever
 // asks has to refuse.
 func (c Repo) Role(ctx context.Context, login string) (Role, error) {
-	w, err := c.permission(ctx, login, Request{What: fmt.Sprintf("read what %s may do in %s", login, c.Name), gitea: giteaRole, doubts: true})
+	w, err := c.permission(ctx, login, Request{What: fmt.Sprintf("read what %s may do in %s", login, c.Name), gitea: giteaRole, Doubts: true})
 	switch {
 	case IsKind(err, NotFound):
 		return roleNone, nil

@@ -70,7 +70,7 @@ func (r retryPolicy) follow(req *http.Request, via []*http.Request) error {
 // again reports whether another try could help and is allowed.
 func (r retryPolicy) again(c *call, p *Error) bool {
 	switch {
-	case !p.passing && !(c.doubts && p.Kind == NotFound && c.tries < 2):
+	case !p.passing && !(c.Doubts && p.Kind == NotFound && c.tries < 2):
 		return false
 	case p.unclear && !c.Repeatable: // it may have been done: who asked has to look
 		return false

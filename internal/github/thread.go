@@ -57,7 +57,7 @@ func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment,
 // Comment reads one comment. One that belongs to another thread is not found.
 func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	what := fmt.Sprintf("read comment %d of %s", id, t)
-	w, _, err := do[github.IssueComment](ctx, t.api, Request{What: what, Needs: "issues: read", doubts: true, Path: t.commentPath(id)})
+	w, _, err := do[github.IssueComment](ctx, t.api, Request{What: what, Needs: "issues: read", Doubts: true, Path: t.commentPath(id)})
 	switch {
 	case err != nil:
 		return Comment{}, err

@@ -277,6 +277,8 @@ type Run struct {
 	Name, Path string // of the workflow; empty: those of reprise
 	Commit     string // empty: that of the branch
 	Jobs       []Job  // of the newest attempt
+
+	at time.Time
 }
 
 // Job is a job of a run.
@@ -302,6 +304,10 @@ func (s *Server) AddRun(repo string, run Run) {
 	r := s.repository(repo)
 	run.Attempt, run.Status = max(run.Attempt, 1), cmp.Or(run.Status, "in_progress")
 	run.Branch, run.Event = cmp.Or(run.Branch, r.DefaultBranch), cmp.Or(run.Event, "issue_comment")
+	run.at = s.now()
+	if was := r.runs[run.ID]; was != nil {
+		run.at = was.at
+	}
 	r.runs[run.ID] = &run
 }
 
@@ -315,7 +321,7 @@ func (s *Server) Dispatches(repo string) []Dispatch {
 func (r *repository) runObject(run *Run) object {
 	name := cmp.Or(run.Name, "reprise")
 	return object{
-		"id": run.ID, "name": name, "node_id": nodeID("WFR", run.ID), "check_suite_id": run.ID, "head_branch": run.Branch,
+		"id": run.ID, "name": name, "node_id": nodeID("WFR", run.ID), "check_suite_id": run.ID, "head_branch": run.Branch, "created_at": stamp(run.at),
 		"head_sha": cmp.Or(run.Commit, r.head(run.Branch)), "path": cmp.Or(run.Path, ".github/workflows/reprise.yml"), "run_attempt": run.Attempt,
 		"event": run.Event, "display_title": name, "status": run.Status, "conclusion": orNull(run.Conclusion), "pull_requests": []any{},
 		"html_url": fmt.Sprintf("%s/actions/runs/%d", r.web(), run.ID), "repository": r.object(), "head_repository": r.object(),

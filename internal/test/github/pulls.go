@@ -139,6 +139,17 @@ func (v *visit) listReviews() reply {
 	return page(v, v.repo.reviews.reviews[v.pull.Number], func(one Review) object { return v.repo.reviews.object(v.pull.Number, one) })
 }
 
+func (v *visit) getReview() reply {
+	if v.repo.reviews != nil {
+		for _, one := range v.repo.reviews.reviews[v.pull.Number] {
+			if one.ID == v.number("review_id") {
+				return ok(v.repo.reviews.object(v.pull.Number, one))
+			}
+		}
+	}
+	return notFound()
+}
+
 func (v *visit) listLineComments() reply {
 	if v.repo.reviews == nil {
 		return notFound()

@@ -77,6 +77,7 @@ func routes() []route {
 		{"GET", onPull, pullsRead, "", false, (*visit).getPull},
 		{"PATCH", onPull, pullsWrite, "anybody", true, (*visit).editPull},
 		{"GET", onPull + "/reviews", pullsRead, "", false, (*visit).listReviews},
+		{"GET", onPull + "/reviews/{review_id}", pullsRead, "", false, (*visit).getReview},
 		{"GET", onPull + "/comments", pullsRead, "", false, (*visit).listLineComments},
 		{"POST", onPull + "/comments/{comment_id}/replies", pullsWrite, "anybody", true, (*visit).replyToLine},
 		{"POST", onPull + "/requested_reviewers", pullsWrite, "anybody", false, (*visit).requestReview},
