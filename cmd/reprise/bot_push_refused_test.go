@@ -99,6 +99,23 @@ cd "$REPRISE_DIR"
 	}
 }
 
+// What an agent cost that was asked where to go back to counts, also if the branch took no push after it.
+func TestMoneyOfAnOpinionThatCannotBePushed(t *testing.T) {
+	h := newStage(t, strings.Replace(twoSteps, `name: "own"`, "name: \"own\"\nbudget: usd: 0.4", 1))
+	h.done("en")
+	h.looked(back("high"))
+	h.write("home/build-diagnose", `printf '#!/bin/sh\nexit 1\n' >"$HOME/../origin.git/hooks/pre-receive"
+chmod 755 "$HOME/../origin.git/hooks/pre-receive"
+`+h.read("home/build-diagnose"))
+	for _, code := range []string{"push_failed", "push_failed", "completed"} { // the third is refused
+		h.comment("ada", "/rollback --auto the list ends").end(anyCode).wants("reason-code", code)
+		h.write("origin.git/hooks/pre-receive", "#!/bin/sh\n")
+		h.forge.AddRun(hubRepo, githubtest.Run{ID: int64(9000 + h.jobs), Status: "completed"})
+	}
+	h.called("plan execute, build execute, build diagnose, build diagnose")
+	testenv.Is(t, "the run has cost", metadata.Rounded(h.record().Cost.USD), 0.5)
+}
+
 // A rollback that the branch does not take is answered with what to do, and nothing is lost by giving it again.
 func TestRollbackOfALockedBranch(t *testing.T) {
 	h := newStage(t, twoSteps)

@@ -54,7 +54,7 @@ type bot struct {
 	due     *PartsDue        // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI  bool
-	unpushed *metadata.Run // the record of a step that could not be pushed
+	unpushed *metadata.Run // the record of a step that could not be pushed, or of a run that an agent was asked about
 
 	// turnedDown is why what a form or a workflow asked for was refused. There
 	// is no comment to answer, so the job itself has to say it.
@@ -378,10 +378,13 @@ func (b *bot) broke(ctx context.Context, err error) *jobEnd {
 		end.Why = metadata.All(end.Why, metadata.Because("give_again")) // its answer is what the next job goes by
 	}
 	b.failed(ctx, end.Denial, sign)
-	if b.unpushed != nil && b.w.Run.Status == metadata.Running && ctx.Err() == nil {
-		told := phases.Halt(*b.unpushed, end.Code, end.Why, b.Env.Now())
-		b.voice.flush(told) // the branch does not say it
-		b.delivery.tellStop(ctx, b.w.Plan, &told)
+	if b.unpushed != nil && ctx.Err() == nil {
+		told := *b.unpushed
+		if b.w.Run.Status == metadata.Running {
+			told = phases.Halt(told, end.Code, end.Why, b.Env.Now())
+			b.delivery.tellStop(ctx, b.w.Plan, &told)
+		}
+		b.voice.flush(told) // the branch does not say it, nor what it has cost
 	}
 	if b.engine != nil && b.w.Run.Status == metadata.Failed && b.acted {
 		b.tellPeople(ctx)

@@ -54,6 +54,7 @@ func (b *bot) obey(ctx context.Context, o command.Request) error {
 	b.obeyed++
 	b.acted = b.acted || no == nil
 	b.keep(next)
+	b.unpushed = nil
 	b.answer(o, no)
 	b.voice.outbox.opinion(next.Decisions[len(next.Decisions)-1])
 	return nil

@@ -40,6 +40,7 @@ func (b *bot) amend(ctx context.Context, next metadata.Run, subject string) erro
 	err := b.engine.Amend(ctx, next, subject)
 	if err == nil {
 		b.keep(next)
+		b.unpushed = nil
 	}
 	return err
 }

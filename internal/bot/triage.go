@@ -123,6 +123,9 @@ func (b *bot) consult(ctx context.Context, run metadata.Run, o command.Request) 
 	if next.Revision == since.Revision { // no agent was called
 		return command.Effect{}, err
 	}
+	since.Cost = next.Cost
+	b.keep(since)
+	b.unpushed = &since
 	x := command.Effect{Since: &since, Run: next, Phase: next.CurrentPhase}
 	if err == nil {
 		return b.follow(ctx, x, d, o)

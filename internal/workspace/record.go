@@ -146,17 +146,19 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 }
 
 // absorb takes in the attempts begun on this machine and never committed, and ends those that the record has as
-// begun: parts that were at work when another one was committed.
+// begun: parts that were at work when another one was committed. What the run has cost here counts in any case.
 func (w *opening) absorb() {
 	var seen []metadata.Attempt
+	usd := 0.0
 	if w.local != nil && w.local.Execution.ID == w.Run.Execution.ID {
-		seen = w.local.Attempts
+		seen, usd = w.local.Attempts, w.local.Cost.USD
 	}
 	begun, before := w.Run.Attempts, len(w.Run.Attempts)
 	w.Run = phases.Ended(w.Run, seen, w.Env.Now())
 	if len(seen) > before {
 		w.Run = phases.Absorb(w.Run, seen[before:], w.Env.Now())
 	}
+	w.Run.Cost.USD = max(w.Run.Cost.USD, usd)
 	for i, a := range w.Run.Attempts {
 		if i >= before || begun[i].Status == metadata.Started {
 			w.Unfinished = append(w.Unfinished, a)

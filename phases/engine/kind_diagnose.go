@@ -121,8 +121,8 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 
 // Examine lets an agent look at a run and say whether it has to go back. The
 // symptom is what a person has seen, or empty. It returns the record with a
-// decision and the cost, for the caller to commit; a diagnosis is no step of a
-// phase, so there is no attempt. With an error the record has the cost, too; if
+// decision and the cost, for the caller to commit, and saves the cost here; a
+// diagnosis is no step of a phase, so there is no attempt. With an error the record has the cost, too; if
 // no agent was called, it is the record that was given. If people end the call,
 // see Steering, the error is an ErrSteered.
 func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
@@ -145,6 +145,9 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 		saw = metadata.Because("diagnosis_cut")
 	case err != nil:
 		saw = e.failed(err)
+	}
+	if lost := e.Store.Save(phases.WithUsage(run, used)); lost != nil {
+		err = errors.Join(err, lost)
 	}
 	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
 }
