@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -126,7 +127,8 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	name := phases.RecordFile(w.Issue.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return metadata.Run{}, fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.Branch, name)
+		or := text.If(w.o.File != "", ", or give the issue another id")
+		return metadata.Run{}, &metadata.Mistake{Message: fmt.Sprintf("branch %s exists but holds no run (%s is missing): restore that file, or rename or delete the branch%s", w.Branch, name, or)}
 	case err != nil:
 		return metadata.Run{}, err
 	}
