@@ -64,7 +64,13 @@ func (d *delivery) answerReview(ctx context.Context, pull *PullOfRun, run metada
 		if bot {
 			return nil
 		}
-		refusal := page.RefusalReply(marker, run.Language, command.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true})
+		refused := command.Denial{Code: metadata.NothingDone, By: v.By, Why: v.Refused, Known: true}
+		for _, d := range run.Decisions {
+			if d.By == v.By && d.At.Equal(v.At) {
+				refused.What = "/" + d.Step
+			}
+		}
+		refusal := page.RefusalReply(marker, run.Language, refused)
 		_, err := d.GitHub.Thread(run.PRNumber).Post(ctx, marker, refusal, page.Since(v.At))
 		return err
 	}
