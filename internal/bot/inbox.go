@@ -364,13 +364,13 @@ func (i *inbox) Start() time.Time {
 // overdue reports whether a comment is so old that a job of its own would have answered it.
 func (i *inbox) overdue(c github.Comment) bool { return i.from.Env.Now().Sub(c.CreatedAt) > lookBack }
 
-// newest is the newest comment on the issue, or "".
-func (i *inbox) newest() (newest string) {
+// newest is the newest comment on the issue from before a time, or of all if that is zero; "" if there is none.
+func (i *inbox) newest(before time.Time) (newest string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	id := int64(0)
 	for _, c := range i.list {
-		if c.ID > id && !i.onPull[c.ID] {
+		if c.ID > id && !i.onPull[c.ID] && (before.IsZero() || c.CreatedAt.Before(before)) {
 			id, newest = c.ID, strconv.FormatInt(c.ID, 10)
 		}
 	}

@@ -208,7 +208,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	}
 	next = phases.Take(next, next, b.taken(o, command.Effect{Why: metadata.Because("run_begins")}))
 	if o.Comment == 0 {
-		next.Cursor = b.inbox.newest() // what people wrote before is not about this run
+		next.Cursor = b.inbox.newest(b.askedAt(ctx)) // what people wrote before is not about this run
 	}
 	next.Revision = b.w.Run.Revision // all this is the first record, by which a statement knows that it has the whole run
 	if err := b.engine.Begin(ctx, next); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -63,6 +64,21 @@ func newPlace(j *environ.Job, in Inputs, t trigger) (*place, error) {
 		p.Trigger.At = j.Env.Now() // a form; what was written before is not for this job
 	}
 	return p, nil
+}
+
+// askedAt is when a label or a form asked for this job, by the clock of the forge; zero if that is not known.
+func (p *place) askedAt(ctx context.Context) time.Time {
+	if p.Trigger.Label != "" {
+		return p.Trigger.At
+	}
+	var run struct {
+		At time.Time `json:"created_at"`
+	}
+	if me, ok := environ.ParseOwner(p.me); ok {
+		_, err := p.GitHub.Ask(ctx, github.Request{What: "read when this job was asked for", Needs: "actions: read", Path: fmt.Sprintf("/actions/runs/%d", me.Run)}, &run)
+		p.warnOf(unlessKind(err, github.NotFound, github.Gone, github.Forbidden)) // then all that is there was there before
+	}
+	return run.At
 }
 
 // sign has commits be by the account that makes them, as the forge counts them, unless git is told of somebody.
