@@ -36,6 +36,24 @@ func TestRefusedReviewIsNotObeyedLater(t *testing.T) {
 			t.Errorf("the run went back by %q; the command that was given has the answer %q", got, h.replyTo(id))
 		}
 	})
+	t.Run("no right then", func(t *testing.T) { // without a word
+		h, reviews := newReviewed(t, judged)
+		v := no
+		v.Author = "eve"
+		h.reviewed(reviews, reviews.Submit(8, v)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+		h.forge.Permit(hubRepo, "eve", "write")
+		h.comment("max", "/rollback tell once more").end(anyCode)
+		h.reviewed(reviews, reviews.Submit(8, v)).end(anyCode)
+		if got := h.wentBack(); !slices.Equal(got, []string{"max tell once more", "eve build Not like this."}) {
+			t.Errorf("the run went back by %q", got)
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		h, reviews := newReviewed(t, judged)
+		v := no
+		v.ID, v.At = 424242, time.Now()
+		h.reviewed(reviews, v).end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
+	})
 	t.Run("other workflows", func(t *testing.T) { // the answer: "give the command in a comment", which is done
 		h, reviews := newReviewed(t, judged)
 		h.git("clone", "--quiet", "--branch=reprise/issue-7", "file://"+h.path("origin.git"), h.path("theirs"))
@@ -64,6 +82,49 @@ func TestCancelOfAClosedIssueTakesNothingElse(t *testing.T) {
 	}
 	h.heard(late, "ada").end(anyCode)
 	h.signs(late, "eyes confused") // it was obeyed and then called too late
+}
+
+// A review that comes while a job works is taken by that job.
+func TestReviewWhileAtWork(t *testing.T) {
+	h, reviews := newReviewed(t, judged)
+	h.write("home/tell-revise", hangs)
+	j := h.comment("ada", "/rollback tell once more")
+	h.await(j.life, "home/working")
+	reviews.Submit(8, githubtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Body: "Not like this."})
+	h.write("home/go-on", "")
+	j.end(exit.Done)
+	if got := h.wentBack(); len(got) != 2 {
+		t.Errorf("the run went back by %q", got)
+	}
+}
+
+// A stop that is given between what starts a run and its job is heard; what was written before is not about that run.
+func TestStopBeforeTheFirstJob(t *testing.T) {
+	for name, ask := range map[string]func(h *hub) (start func() *hubJob){
+		"label": func(h *hub) func() *hubJob {
+			h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
+			payload := h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")
+			return func() *hubJob { return h.start("issues", "ada", payload) }
+		},
+		"form": func(h *hub) func() *hubJob {
+			h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001})
+			payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7"})
+			return func() *hubJob { return h.start("repository_dispatch", "ada", payload) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			now := time.Now()
+			h.forge.SetClock(func() time.Time { now = now.Add(time.Second); return now })
+			before := h.say("ada", "/rollback plan before")
+			start := ask(h)
+			stop := h.say("ada", "/cancel")
+			start().end(anyCode).wants("status", "cancelled")
+			h.called("")
+			h.signs(stop, "eyes rocket")
+			h.signs(before, "")
+		})
+	}
 }
 
 // What people asked for before a job for a part has begun keeps it from beginning.

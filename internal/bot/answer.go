@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -122,18 +123,26 @@ func (b *bot) takeLabel(ctx context.Context) {
 	}
 }
 
-// takenBack looks at the comment that asked as it is by now. The job ends if it was deleted, which takes the command
-// back, or edited: then nobody knows what was accepted. One that is started again goes on.
-func (b *bot) takenBack(ctx context.Context) error {
-	if b.Trigger.Comment == nil || b.restarted {
-		return nil
+// takenBack looks at the comment or review that asked as it is by now. The job ends if it was deleted, which takes the
+// command back, or the comment edited: then nobody knows what was accepted. One that is started again goes on.
+func (b *bot) takenBack(ctx context.Context) (err error) {
+	var now github.Comment
+	switch {
+	case b.restarted:
+	case b.Trigger.Comment != nil:
+		now, err = b.inbox.threadOf(b.Trigger.said()).Comment(ctx, b.Trigger.said())
+	case b.Trigger.Review != nil:
+		_, err = b.Pull.Ask(ctx, github.Request{
+			What: fmt.Sprintf("read review %d", b.Trigger.Review.ID), Needs: "pull-requests: read", Doubts: true,
+			Path: fmt.Sprintf("/pulls/%d/reviews/%d", b.Trigger.Pull, b.Trigger.Review.ID),
+		}, nil)
 	}
-	switch now, err := b.inbox.threadOf(b.Trigger.said()).Comment(ctx, b.Trigger.said()); {
+	switch {
 	case github.IsKind(err, github.NotFound, github.Gone):
 		return b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted"))
 	case err != nil:
 		return b.undecided(err)
-	case now.Edited():
+	case now.ID > 0 && now.Edited():
 		return b.refuseAll(ctx, metadata.PermissionDenied, metadata.Because("comment_edited"))
 	}
 	return nil
