@@ -91,7 +91,7 @@ func TestNoRun(t *testing.T) {
 		id := h.say("ada", body)
 		h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.signs(id, "eyes confused")
-		testenv.Has(t, "the answer to "+body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
+		testenv.Has(t, "the answer to "+body, h.replyTo(id), "`no_run`", "There is no run of this issue.", "`/run`")
 		form := map[string]any{"issue": "7", "command": body}
 		h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "denied", "reason-code", "no_run")
 		h.nothing()

@@ -124,4 +124,10 @@ func TestCommandsOnOtherPulls(t *testing.T) {
 			testenv.Is(t, "the revision of the record is", h.record().Revision, before)
 		})
 	}
+	n := h.forge.AddPull(hubRepo, githubtest.Pull{Head: "reprise/issue-7", Title: "Ours"})
+	for _, ref := range []string{"refs/heads/reprise/issue-7", "refs/reprise/records/issue-7"} {
+		testenv.MustGit(t, h.path("origin.git"), "update-ref", "-d", ref)
+	}
+	h.heard(h.sayOn(n, "ada", "/approve"), "ada").end(exit.Done).wants("reason-code", "no_run")
+	testenv.Has(t, "the answer", strings.Join(h.answersOn(n), ""), "reprise/issue-7 of the run was deleted: restore it")
 }

@@ -96,6 +96,12 @@ func TestPlainlyStopped(t *testing.T) {
 			if now := h.tip(); how == "branch" && now != "" || how == "rewound" && now != strings.TrimSpace(base) {
 				t.Errorf("the branch is at %s again", now)
 			}
+			if said := map[string]string{"branch": "reprise/issue-7 of the run was deleted: restore it", "rewound": "holds no run (.reprise/issue-7/metadata.json is missing)"}[how]; said != "" {
+				id := h.say("ada", "/pause")
+				h.heard(id, "ada").end(anyCode)
+				testenv.Has(t, "the answer", h.replyTo(id), said)
+				testenv.Lacks(t, "the answer", h.replyTo(id), "/retry", "another id")
+			}
 		})
 	}
 }

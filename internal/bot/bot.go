@@ -177,7 +177,8 @@ func (b *bot) turn(ctx context.Context) error {
 	case b.Trigger.Pull > 0:
 		return b.turnToIssue(ctx)
 	case asked.Outcome == command.Understood && asked.Command.Spec().Shared:
-		if _, err := b.voice.known(ctx); errors.Is(err, fs.ErrNotExist) { // it is likely to be for another program
+		_, err := b.voice.known(ctx)
+		if errors.Is(err, fs.ErrNotExist) && b.voice.lastShown(ctx) == (page.State{}) { // it is likely to be for another program
 			return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
 		}
 	}
@@ -192,7 +193,13 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 	}
 	of, number, err := b.runOfPull(ctx, b.Trigger.Pull)
 	none, asked, why := errors.Is(err, fs.ErrNotExist), b.Trigger.Requested, metadata.Because("command_on_pull", "number", b.Trigger.Pull)
+	gone := none && number > 0 && b.Trigger.Review == nil
+	if gone { // the issue may tell of a run whose branch was deleted, which is said
+		b.turnToNumber(number)
+		gone = b.voice.lastShown(ctx) != page.State{}
+	}
 	switch {
+	case gone:
 	case none && (b.Trigger.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
 		return b.ignore(metadata.NothingDone, why)
 	case none:

@@ -242,8 +242,8 @@ func (i *inbox) forgotten(c github.Comment) bool {
 	if i.mine(c) {
 		return false
 	}
-	if s.Confused && !s.Eyes {
-		return true // its author did not have the right then, and having it now changes nothing
+	if s.Confused && !s.Eyes || s.Settled && i.run.IssueNumber == "" {
+		return true // its author did not have the right then, and having it now changes nothing; or its run is gone
 	}
 	at := i.from.Trigger.At
 	return s.Known && !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-lookBack)) && (!s.Eyes || s.Confused)

@@ -216,7 +216,8 @@ func (c waiting) idle(of phases.Course) bool {
 }
 
 // runOfPull finds the run that has a pull request, by the branch that this comes from and the record there. The error is
-// an fs.ErrNotExist if there is none. Nothing that somebody wrote into the pull request counts.
+// an fs.ErrNotExist if there is none, with the number of the issue if the branch of the run is gone. Nothing that
+// somebody wrote into the pull request counts.
 func (s inboxSource) runOfPull(ctx context.Context, pull int) (found phases.Course, issueNumber int, err error) {
 	is, err := s.GitHub.Pull(ctx, pull)
 	if err != nil {
@@ -226,12 +227,12 @@ func (s inboxSource) runOfPull(ctx context.Context, pull int) (found phases.Cour
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, s.GitHub.Name) {
 		return found, 0, fs.ErrNotExist
 	}
+	if issueNumber, err = strconv.Atoi(id); err != nil {
+		return found, 0, err
+	}
 	found, err = phases.Read(id, is.Head, reviewFiles(ctx, s.GitHub, is.Head, id))
 	if err == nil && found.Run.PRNumber != pull && found.Run.PRNumber != 0 { // 0: it was opened a moment ago
-		err = fs.ErrNotExist
-	}
-	if err == nil {
-		issueNumber, err = strconv.Atoi(id)
+		return found, 0, fs.ErrNotExist
 	}
 	return found, issueNumber, err
 }

@@ -249,10 +249,10 @@ func (v *voice) keepComment(run *metadata.Run) (changed bool) {
 	return true
 }
 
-// lastShown is what the live comment of a run tells programs. Where a record could not be pushed, this alone has what
-// stopped the run and what it has cost.
-func (v *voice) lastShown(ctx context.Context, run metadata.Run) page.State {
-	c, _, err := v.Issue.Find(ctx, page.MarkerOf("progress", run.IssueNumber), time.Time{})
+// lastShown is what the live comment of a run tells programs; zero if there is none. Where a record could not be pushed,
+// or its branch was deleted, this alone has what stopped the run and what it has cost.
+func (v *voice) lastShown(ctx context.Context) page.State {
+	c, _, err := v.Issue.Find(ctx, page.MarkerOf("progress", v.id()), time.Time{})
 	v.warnOf(err)
 	return page.StateOf(c.Body)
 }
