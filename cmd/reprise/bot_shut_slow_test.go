@@ -139,6 +139,13 @@ func TestStopBeforeTask(t *testing.T) {
 	}
 }
 
+// A label that was taken off before its job began starts nothing.
+func TestLabelThatWasTakenBack(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
+	h.nothing()
+}
+
 // A label that could start nothing is taken off, so that adding it again does something, and the issue says why.
 func TestLabelThatStartsNothingIsTakenOff(t *testing.T) {
 	for name, change := range map[string]func(*hub){

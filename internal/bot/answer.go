@@ -123,10 +123,10 @@ func (b *bot) takeLabel(ctx context.Context) {
 	}
 }
 
-// takenBack looks at the comment or review that asked as it is by now. The job ends if it was deleted, which takes the
+// takenBack looks at the comment, review or label that asked as it is by now. The job ends if it is gone, which takes the
 // command back, or the comment edited: then nobody knows what was accepted. One that is started again goes on.
 func (b *bot) takenBack(ctx context.Context) (err error) {
-	var now github.Comment
+	now, gone := github.Comment{}, false
 	switch {
 	case b.restarted:
 	case b.Trigger.Comment != nil:
@@ -136,9 +136,13 @@ func (b *bot) takenBack(ctx context.Context) (err error) {
 			What: fmt.Sprintf("read review %d", b.Trigger.Review.ID), Needs: "pull-requests: read", Doubts: true,
 			Path: fmt.Sprintf("/pulls/%d/reviews/%d", b.Trigger.Pull, b.Trigger.Review.ID),
 		}, nil)
+	case b.Trigger.Label != "":
+		var is github.Issue
+		is, err = b.GitHub.Issue(ctx, b.Trigger.Number)
+		gone = err == nil && !containsFold(is.Labels, b.Trigger.Label)
 	}
 	switch {
-	case github.IsKind(err, github.NotFound, github.Gone):
+	case gone || github.IsKind(err, github.NotFound, github.Gone):
 		return b.ignore(metadata.StaleEvent, metadata.Because("comment_deleted"))
 	case err != nil:
 		return b.undecided(err)

@@ -77,6 +77,7 @@ func TestActionsStartedOtherwise(t *testing.T) {
 	h.github.ChangeIssue(repository, 7, func(is *githubtest.Issue) { is.Labels = []string{"reprise", "bug"} })
 	d := h.deliver("issues", h.github.LabelPayload(repository, 7, "reprise", "eve"))
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
+	h.github.ChangeIssue(repository, 7, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") }) // the gate has taken it off
 	d = h.deliver("issues", h.github.LabelPayload(repository, 7, "reprise", "ann"))
 	d.want(t, bothJobs, theRun, "status", "completed")
 	testenv.Same(t, "the labels are", []string{"bug"}, h.github.Labels(repository, 7))
