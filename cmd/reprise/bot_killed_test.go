@@ -179,3 +179,32 @@ func TestKilledJobHadTakenTheCommand(t *testing.T) {
 		})
 	}
 }
+
+// What an earlier run of the issue has cost, whose branch was deleted, is not counted where the job of a new one is killed
+// before it could say anything.
+func TestKilledAfterAnEarlierRun(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", `echo done >>"$REPRISE_ARTIFACT"
+echo '{"usage": {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 0, "cost_usd": 0.6}}'
+exit 0
+`)
+	h.comment("ada", "/run").end(exit.Done).wants("cost-usd", "0.6000")
+	for _, ref := range []string{"refs/heads/reprise/issue-7", "refs/reprise/records/issue-7"} {
+		testenv.MustGit(t, h.path("origin.git"), "update-ref", "-d", ref)
+	}
+	h.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
+		if r.Method == http.MethodPatch {
+			return new(githubtest.Status(403, "Forbidden"))
+		}
+		return nil
+	})
+	h.write("home/plan-execute", hangs)
+	time.Sleep(time.Second) // comments have no parts of a second
+	j := h.comment("ada", "/run")
+	h.await(j.life, "home/working")
+	j.kill(true)
+	h.write("home/go-on", "")
+	h.forge.FaultWhen(noFault)
+	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9002, Status: "completed"})
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "cost-usd", "0.6000")
+}

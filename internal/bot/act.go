@@ -258,7 +258,7 @@ func (b *bot) tellGone(ctx context.Context) error {
 		}
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended"))
 	}
-	if told := b.voice.lastShown(ctx); told.Revision > run.Revision && told.Status == metadata.Failed {
+	if told := b.voice.lastShown(ctx, run); told.Revision > run.Revision && told.Status == metadata.Failed {
 		return b.ignore(metadata.NothingDone, metadata.Because("nothing_ended")) // the job could say itself why
 	}
 	run = phases.Interrupt(run, b.Env.Now())

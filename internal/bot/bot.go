@@ -178,7 +178,7 @@ func (b *bot) turn(ctx context.Context) error {
 		return b.turnToIssue(ctx)
 	case asked.Outcome == command.Understood && asked.Command.Spec().Shared:
 		_, err := b.voice.known(ctx)
-		if errors.Is(err, fs.ErrNotExist) && b.voice.lastShown(ctx) == (page.State{}) { // it is likely to be for another program
+		if errors.Is(err, fs.ErrNotExist) && (b.mayAsk(ctx) != nil || b.voice.lastShown(ctx, metadata.Run{}) == page.State{}) { // it is likely to be for another program
 			return b.ignore(metadata.NothingDone, metadata.Because("no_run_about"))
 		}
 	}
@@ -196,7 +196,7 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 	gone := none && number > 0 && b.Trigger.Review == nil
 	if gone { // the issue may tell of a run whose branch was deleted, which is said
 		b.turnToNumber(number)
-		gone = b.voice.lastShown(ctx) != page.State{}
+		gone = b.voice.lastShown(ctx, metadata.Run{}) != page.State{}
 	}
 	switch {
 	case gone:

@@ -89,7 +89,7 @@ func (b *bot) open(ctx context.Context) error {
 		}
 		b.turnTo(nil)
 		why := metadata.Reason("")
-		if b.before.IssueNumber != "" || b.voice.lastShown(ctx) != (page.State{}) {
+		if b.before.IssueNumber != "" || b.voice.lastShown(ctx, metadata.Run{}) != (page.State{}) {
 			why = metadata.Because("branch_deleted", "branch", b.Env.Branch(b.id()))
 		}
 		return cmp.Or(err, b.refuseAll(ctx, metadata.NoRun, why))
@@ -108,7 +108,7 @@ func (b *bot) open(ctx context.Context) error {
 	b.engine.StaleLease = b.orphan
 	if b.orphan {
 		b.delivery.findGone(ctx, &w.Run)
-		w.Run.Cost.USD = max(w.Run.Cost.USD, b.voice.lastShown(ctx).USD)
+		w.Run.Cost.USD = max(w.Run.Cost.USD, b.voice.lastShown(ctx, w.Run).USD)
 		run, err := foldParts(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
 		return err

@@ -249,12 +249,16 @@ func (v *voice) keepComment(run *metadata.Run) (changed bool) {
 	return true
 }
 
-// lastShown is what the live comment of a run tells programs; zero if there is none. Where a record could not be pushed,
-// or its branch was deleted, this alone has what stopped the run and what it has cost.
-func (v *voice) lastShown(ctx context.Context) page.State {
+// lastShown is what the live comment tells programs of a run, or of any run of the issue if that is zero; zero if there is
+// none. Where a record could not be pushed, or its branch was deleted, this alone has what stopped the run and what it has cost.
+func (v *voice) lastShown(ctx context.Context, run metadata.Run) page.State {
 	c, _, err := v.Issue.Find(ctx, page.MarkerOf("progress", v.id()), time.Time{})
 	v.warnOf(err)
-	return page.StateOf(c.Body)
+	shown := page.StateOf(c.Body)
+	if shown.Updated.Before(run.CreatedAt.Truncate(time.Second)) { // of an earlier run
+		return page.State{}
+	}
+	return shown
 }
 
 // isShown reports whether there is a live comment of a run.

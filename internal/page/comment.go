@@ -141,6 +141,7 @@ type State struct {
 	Status   metadata.Status `json:"status"`
 	Revision int             `json:"revision"`
 	USD      float64         `json:"cost_usd"`
+	Updated  time.Time       `json:"updated_at"`
 }
 
 // StateOf reads what a live comment tells programs; zero if that is not there.
