@@ -327,7 +327,7 @@ func (b *bot) refuseAll(ctx context.Context, code metadata.Code, why metadata.Re
 	return end
 }
 
-// refuseWhatAsked answers the comment or review that this job is for, or takes off the label and says that once.
+// refuseWhatAsked answers the comment or review that this job is for, or takes off the label and says that, each kind of reason once.
 func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 	switch {
 	case b.Trigger.Comment != nil:
@@ -336,7 +336,7 @@ func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.Trigger.Review.ID), b.voice.language(), d))
 	case b.Trigger.Label != "" && !b.In.Dry: // as long as it is there, nobody can add it
 		b.takeLabel(ctx)
-		marker := page.MarkerOf("label", b.id())
+		marker := page.MarkerOf("label", b.id()+"/"+string(d.Code))
 		d.Why = metadata.Because("label_refused", "why", d.Why, "label", b.Trigger.Label)
 		_, err := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), d), time.Time{})
 		b.voice.warnOf(err)
