@@ -150,6 +150,7 @@ func TestLabelThatWasTakenBack(t *testing.T) {
 func TestLabelThatStartsNothingIsTakenOff(t *testing.T) {
 	for name, change := range map[string]func(*hub){
 		"closed":      func(h *hub) { h.issueState("closed") },
+		"completed":   func(h *hub) { h.comment("ada", "/run").end(exit.Done) },
 		"no pipeline": func(h *hub) { h.inputs["pipeline"] = "nope" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,6 +163,8 @@ func TestLabelThatStartsNothingIsTakenOff(t *testing.T) {
 			}
 			if got := h.ours("label"); len(got) != 2 {
 				t.Errorf("the issue says %+v", got)
+			} else if said := strings.Contains(got[1].Body, "starts a run once"); said == (name == "completed") {
+				t.Errorf("the issue says %s", got[1].Body)
 			}
 		})
 	}

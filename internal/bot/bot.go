@@ -337,7 +337,9 @@ func (b *bot) refuseWhatAsked(ctx context.Context, d command.Denial) {
 	case b.Trigger.Label != "" && !b.In.Dry: // as long as it is there, nobody can add it
 		b.takeLabel(ctx)
 		marker := page.MarkerOf("label", b.id()+"/"+string(d.Code))
-		d.Why = metadata.Because("label_refused", "why", d.Why, "label", b.Trigger.Label)
+		if !b.hasRun() {
+			d.Why = metadata.Because("label_refused", "why", d.Why, "label", b.Trigger.Label)
+		}
 		_, err := b.Issue.Post(ctx, marker, page.RefusalReply(marker, b.voice.language(), d), time.Time{})
 		b.voice.warnOf(err)
 	}

@@ -56,6 +56,9 @@ func (b *bot) obey(ctx context.Context, o command.Request) error {
 	b.keep(next)
 	b.unpushed = nil
 	b.answer(o, no)
+	if no != nil && o.Comment == 0 && o.Review == nil && b.Trigger.Label != "" {
+		b.refuseWhatAsked(ctx, b.denial(no.Code, no.Why()))
+	}
 	b.voice.outbox.opinion(next.Decisions[len(next.Decisions)-1])
 	return nil
 }
