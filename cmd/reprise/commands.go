@@ -63,7 +63,9 @@ back with a reason.`,
 	root.AddCommand(steersWith(func(c *cobra.Command, s steerRequest) error { return steerRun(c.Context(), env, s) })...)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
-			c.Args, c.ValidArgsFunction = noArgs, cobra.NoFileCompletions
+			if c.Args = oneIssue; c.Flags().Lookup("issue") == nil {
+				c.ValidArgsFunction = cobra.NoFileCompletions
+			}
 		}
 	}
 	strictHelp(root)
@@ -91,7 +93,7 @@ func strictHelp(root *cobra.Command) {
 		case "completion":
 			c.Args, c.RunE = oneOfTheCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
-				shell.Args = noArgs
+				shell.Args = oneIssue
 			}
 		}
 	}
@@ -133,18 +135,22 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 	return exit.Usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
 }
 
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		meant := ""
-		switch has := c.Flags().Lookup; {
-		case has("issue-file") != nil && slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(args[0])):
-			meant = "; did you mean --issue-file " + args[0] + "?"
-		case has("issue") != nil && metadata.CheckID(args[0]) == nil:
-			meant = "; did you mean --issue " + args[0] + "?"
-		}
-		return exit.Usagef("%s takes no argument %q%s (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], meant, c.CommandPath())
+// oneIssue takes one argument where a command has the flag --issue, in place of that flag, and refuses all others.
+func oneIssue(c *cobra.Command, args []string) error {
+	beside, issue := "", c.Flags().Lookup("issue")
+	switch {
+	case len(args) == 0:
+		return nil
+	case c.Flags().Lookup("issue-file") != nil && slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(args[0])):
+		beside = "; did you mean --issue-file " + args[0] + "?"
+	case issue != nil && issue.Changed:
+		return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], issue.Value)
+	case issue != nil && len(args) == 1:
+		return exit.AsUsage(c.Flags().Set("issue", args[0]))
+	case issue != nil:
+		args, beside = args[1:], " beside the issue; flags say the rest"
 	}
-	return nil
+	return exit.Usagef("%s takes no argument %q%s (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], beside, c.CommandPath())
 }
 
 // evaluateCUE is the child process in which CUE from a repository runs.
@@ -304,25 +310,14 @@ func sourceOf(c *cobra.Command) *git.Source {
 	return src
 }
 
-func repoFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
+func repoFlag(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "repo", ".", "any `FOLDER` of the git repository")
 }
 
-// issueFlag adds the flags that name a repository and the issue of a run in it. The name of that may be left out.
+// issueFlag adds the flags that name a repository and the issue of a run in it.
 func issueFlag(c *cobra.Command, repo, to *string) {
-	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from; --issue may be left out")
-	repoFlag(c, repo)
-	c.Args = func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) > 1:
-			return exit.Usagef("%s takes no argument %q beside the issue; flags say the rest (see: %s --help)", c.Name(), args[1], c.CommandPath())
-		case len(args) == 1 && *to != "":
-			return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], *to)
-		case len(args) == 1:
-			*to = args[0]
-		}
-		return nil
-	}
+	c.Flags().StringVar(to, "issue", "", "`ID` of the issue, its number or the name of its file: --issue 7, or just 7")
+	repoFlag(c.Flags(), repo)
 }
 
 // anyIssueFlag adds them to a command that only reads, which takes the run at hand if none is named.

@@ -157,7 +157,7 @@ that you have saved it in on the first line:
 			return vetPipelines(c.Context(), env, repo, args, asJSON)
 		},
 	}
-	repoFlag(c, &repo)
+	repoFlag(c.Flags(), &repo)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
 	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of pipelines, for editors")
 	return c

@@ -65,7 +65,7 @@ was changed here is written over with --force alone.`,
 			return initialize(c.Context(), env, o)
 		},
 	}
-	repoFlag(c, &o.repo)
+	repoFlag(c.Flags(), &o.repo)
 	c.Flags().StringVar(&o.agent, "agent", "", "agent program that writes: claude, codex, gemini, opencode, qwen or copilot (default: the first of them that is installed, else claude)")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", "", "the action to call, as OWNER/REPO@VERSION (default: that of the workflow that is there, else of this release; a program that is no release asks)")
@@ -302,7 +302,7 @@ costs nothing.
 			return showDoctor(o, env, checks)
 		},
 	}
-	repoFlag(c, &o.Repo)
+	repoFlag(c.Flags(), &o.Repo)
 	c.Flags().StringVar(&o.Id, "issue", "", "id of the issue of a run, whether that has begun or not")
 	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline that the run would take (default: chosen by the issue)")
 	c.Flags().StringVar(&o.Agent, "agent", "", "agent that would do all the work (default: as the pipeline says)")

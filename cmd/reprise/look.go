@@ -81,7 +81,7 @@ func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []r
 		}
 		return cmp.Or(broken, show(all, asJSON))
 	}
-	repoFlag(c, &repo)
+	repoFlag(c.Flags(), &repo)
 	jsonFlag(c, &asJSON, what)
 	return c
 }
@@ -165,16 +165,16 @@ the statement from the end of the run and the history in git. It needs no networ
 key, names each commit, verdict, check and file that is not as it was, and ends with 0 only
 if all holds. Whoever rewrites all of it in the same way is not found.`,
 		Example: "  reprise verify --issue 7\n  reprise verify reprise/issue-7 --json | jq .holds\n  reprise verify main --issue 7",
-		Args:    func(c *cobra.Command, args []string) error { return noArgs(c, args[min(1, len(args)):]) },
+		Args:    func(c *cobra.Command, args []string) error { return oneIssue(c, args[min(1, len(args)):]) },
 		RunE: func(c *cobra.Command, args []string) error {
 			src, err := git.Find(c.Context(), repo)
 			if err != nil {
 				return err
 			}
-			return runs.Verify(c.Context(), env, src, strings.Join(args, ""), id, asJSON)
+			return runs.Verify(c.Context(), env, src, strings.Join(args[:min(1, len(args))], ""), id, asJSON)
 		},
 	}
-	repoFlag(c, &repo)
+	repoFlag(c.Flags(), &repo)
 	c.Flags().StringVar(&id, "issue", "", "id of the issue of the run (default: what REF or the checked-out branch says, or the only one)")
 	jsonFlag(c, &asJSON, "what was found")
 	return c
@@ -201,7 +201,7 @@ it needs there, except the sessions of its agents.`,
 			return runs.Clean(c.Context(), env, src, o)
 		},
 	}
-	repoFlag(c, &repo)
+	repoFlag(c.Flags(), &repo)
 	c.Flags().StringVar(&o.Issue, "issue", "", "only what the run of this issue has left")
 	c.Flags().BoolVar(&o.Yes, "yes", false, "remove it without asking")
 	jsonFlag(c, &o.JSON, "what there is to remove, and what was removed,")

@@ -306,7 +306,7 @@ func (l logForm) json() bool { return strings.HasSuffix(string(l), "json") }
 // place adds the flags that say which run it is, and where.
 func (o *runOptions) place(f *pflag.FlagSet) {
 	f.StringVar(&o.Id, "issue", "", "`ID` of the issue: its number, the name of its file, or its address on GitHub")
-	f.StringVar(&o.Repo, "repo", ".", "any `FOLDER` of the git repository")
+	repoFlag(f, &o.Repo)
 	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline on the branch, also where others could have written it")
 	sandboxFlag(f, &o.Sandbox)
 }

@@ -85,7 +85,7 @@ matter, waits until those are closed or merged.`,
 	f.StringVar(&search, "query", "", "open issues that GitHub finds by `QUERY`, such as \"label:bug no:assignee\"")
 	f.BoolVar(&w.Watch, "watch", false, "go on as long as it is not stopped, with issues that come")
 	f.StringVar(&until, "until", "", "stop all runs at the `TIME` of the clock, such as 07:00")
-	f.StringVar(&w.Repo, "repo", ".", "any `FOLDER` of the git repository")
+	repoFlag(f, &w.Repo)
 	pushFlag(f, &push)
 	f.IntVar(&w.Jobs, "jobs", w.Jobs, "`N` runs at a time")
 	f.Float64Var(&w.USD, "usd", 0, "stop when all runs together have cost this much, in US `DOLLARS`; what calls under way cost comes on top")
