@@ -276,7 +276,7 @@ type Held struct {
 
 // Error names the process.
 func (e *Held) Error() string {
-	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
+	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or stop it with reprise pause", e.Root, e.PID)
 }
 
 // TakeLock takes the folder for this process, until the file is closed or the process ends. Git commands that write
