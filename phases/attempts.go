@@ -128,7 +128,7 @@ func afterError(c Course, p *pipelines.Phase, d Decision, tries []metadata.Attem
 		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
-	return halt(DoFail, d.Phase, CodeOf(last.Class), metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", firstSentence(last.Why)))
+	return halt(DoFail, d.Phase, CodeOf(last.Class), firstSentence(last.Why))
 }
 
 // spent reports whether the session of an attempt, which resumed it, is over: because of what ended the attempt, or
