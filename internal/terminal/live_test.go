@@ -53,6 +53,9 @@ func TestRender(t *testing.T) {
 	s := screenAfter(p, len(p.Events), Options{Plan: p.Plan, Width: 80})
 	s.Closed = true
 	progresstest.Golden(t, "live-closed.txt", render(s)+"\n")
+	if got := render(screenAfter(progresstest.Plays(t, "ja")["middle"], active, Options{Plan: p.Plan, Width: 80})); !strings.Contains(got, " トークン · full") {
+		t.Errorf("in Japanese it is\n%s", got)
+	}
 }
 
 // What agents do is printed above the picture if that was asked for.

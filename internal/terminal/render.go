@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // screen is all that the live picture shows.
@@ -133,7 +134,7 @@ func (s screen) header(p text.Palette) []string {
 		run.Cost.USD += w.used.USD
 		tokens += w.used.InputTokens + w.used.OutputTokens
 	}
-	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), view.Spent(run), text.Tokens(tokens)+" tokens")
+	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), view.Spent(run), prompts.Words(run.Language).Logged("tokens", "n", text.Tokens(tokens)))
 	names := text.Join(" · ", text.Flat(run.Pipeline.Name), text.Flat(run.BranchName))
 	lines := []string{p.Bold(title)}
 	if s.Width > 0 && ansi.StringWidth(facts+" · "+names) > s.Width {
