@@ -33,6 +33,7 @@ type runSession struct {
 
 // finish carries the run on and tells how it ended.
 func (s runSession) finish(ctx context.Context) error {
+	warnOfSteering(s.Workspace)
 	if err := s.markKnown(s.Run); err != nil {
 		return err
 	}

@@ -265,7 +265,7 @@ func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
 	}
 }
 
-// warnOfSteering says what went wrong with the repository and stopped nothing.
+// warnOfSteering says what went wrong with the repository and stopped nothing, each once.
 func warnOfSteering(w *workspace.Workspace) {
 	for _, note := range w.Repo.Warnings() {
 		_, _ = fmt.Fprintln(w.Env.Stderr, "reprise: "+note)

@@ -285,7 +285,7 @@ func TestBranchCheckedOutByTheUserIsNotMoved(t *testing.T) {
 		t.Errorf("warnings: %q", w)
 	}
 	commit(t, r, "{3}")
-	if w := r.Warnings(); len(w) != 1 {
+	if w := r.Warnings(); len(w) > 0 {
 		t.Errorf("said more than once: %q", w)
 	}
 	sh(t, user, "worktree", "remove", linked)

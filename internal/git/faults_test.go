@@ -111,8 +111,8 @@ func TestLocksOfTheUser(t *testing.T) {
 	soon := time.Now().Add(time.Hour) // however long this takes, nobody left it long ago
 	must(t, os.Chtimes(lock, soon, soon))
 	second := commit(t, r, "{2}")
-	if sh(t, user, "rev-parse", branch) != id || len(r.Warnings()) == 0 || !strings.Contains(r.Warnings()[0], "is locked") {
-		t.Errorf("warnings %q", r.Warnings())
+	if said := r.Warnings(); sh(t, user, "rev-parse", branch) != id || len(said) == 0 || !strings.Contains(said[0], "is locked") {
+		t.Errorf("warnings %q", said)
 	}
 	must(t, os.Remove(lock))
 	third := commit(t, r, "{3}")

@@ -225,8 +225,8 @@ func TestDeletedBranchStartsAnew(t *testing.T) {
 	r.Close()
 	sh(t, user, "branch", "-D", branch)
 	r = openRun(t, user)
-	if !r.New() || r.Tip() != start || len(r.Warnings()) != 1 || !strings.Contains(r.Warnings()[0], old) {
-		t.Errorf("new %v, tip %s, warnings %q", r.New(), r.Tip(), r.Warnings())
+	if said := r.Warnings(); !r.New() || r.Tip() != start || len(said) != 1 || !strings.Contains(said[0], old) {
+		t.Errorf("new %v, tip %s, warnings %q", r.New(), r.Tip(), said)
 	}
 	commit(t, r, "{new}")
 	clean(t, r)

@@ -47,6 +47,7 @@ type Repo struct {
 	remote   *remote // nil: nothing is fetched or pushed
 
 	texts    []string // see Warnings
+	told     int      // how many of them it has returned
 	lacks    []string // see Lacks
 	leftover string
 
@@ -94,7 +95,11 @@ func (r *Repo) warnOf(text string) {
 func (r *Repo) Leftover() string { return r.leftover }
 
 // Warnings returns what a person should know although nothing stopped for it, each once.
-func (r *Repo) Warnings() []string { return slices.Clone(r.texts) }
+func (r *Repo) Warnings() []string {
+	news := r.texts[r.told:]
+	r.told = len(r.texts)
+	return news
+}
 
 // Lacks says what the work tree lacks against a person's clone, and what follows: to be known before money is spent.
 func (r *Repo) Lacks() []string { return slices.Clone(r.lacks) }
