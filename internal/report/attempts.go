@@ -35,7 +35,7 @@ func (w words) attempts(f Facts) (all []attempt) {
 	back := w.Run.RollbackHistory
 	for _, a := range w.Run.Attempts {
 		rec := w.Run.Phase(a.Phase)
-		one := attempt{Attempt: a, Outcome: w.outcome(a), Printed: space.take(lastLines(a.Stderr)), Diff: w.diff(of[a.N], space), Void: rec != nil && a.Generation < rec.Generation}
+		one := attempt{Attempt: a, Outcome: w.outcome(a), Printed: space.take(printed(view.LastLines(a.Stderr, view.FailureLines))), Diff: w.diff(of[a.N], space), Void: rec != nil && a.Generation < rec.Generation}
 		for len(back) > 0 && !back[0].Timestamp.After(a.StartedAt) {
 			one.Back, back = append(one.Back, back[0]), back[1:]
 		}

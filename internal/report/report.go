@@ -137,8 +137,8 @@ func (w words) next() next {
 		}
 	case run.Stop != nil:
 		n.Meaning = text.Join(" ", text.Flat(w.Explain(string(run.Stop.Code)).Meaning), "("+line(string(run.Stop.Code), 60)+")")
-		n.Why = paragraph(text.Capitalize(run.Stop.Why.In(w.Catalogue)))
-		n.Stderr = lastLines(view.Stderr(run))
+		n.Why = paragraph(run.Stop.Why.In(w.Catalogue))
+		n.Stderr = printed(view.Unsaid(view.Stderr(run), n.Why))
 	default:
 		n.Why = w.Shown("to do idle")
 	}
@@ -256,7 +256,5 @@ func class(s string) string {
 	return "none"
 }
 
-// lastLines gives the end of what a program has printed.
-func lastLines(s string) string {
-	return text.Visible(strings.Join(append(view.LastLines(s, view.FailureLines), ""), "\n"))
-}
+// printed gives lines of a program, each with its end.
+func printed(lines []string) string { return text.Visible(strings.Join(append(lines, ""), "\n")) }

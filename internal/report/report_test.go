@@ -71,6 +71,11 @@ func TestNext(t *testing.T) {
 			t.Errorf("%s: the page does not say %q", name, want)
 		}
 	}
+	p, said := plays["agent"], "codex: not logged in"
+	p.Run.Attempts[len(p.Run.Attempts)-1].Stderr = said
+	if top, _, _ := strings.Cut(textsOf(t, pageOf(t, Facts{Plan: p.Plan, Run: p.Run})), "Timeline"); strings.Count(top, said) != 1 {
+		t.Errorf("what the agent said last stands there twice, or not at all:\n%s", top)
+	}
 }
 
 // Where a run stopped between two steps, no step is named.
