@@ -288,7 +288,7 @@ func SayOtherwise(ctx context.Context, src *git.Source) string {
 	if err != nil || len(otherwise) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("taken from your checkout. Jobs take %s, where these differ: %s", cmp.Or(src.DefaultBranch, "HEAD"), text.Flat(strings.Join(otherwise, ", ")))
+	return fmt.Sprintf("runs here take your checkout, jobs take %s, where these differ: %s", cmp.Or(src.DefaultBranch, "HEAD"), text.Flat(strings.Join(otherwise, ", ")))
 }
 
 // ownHere gives the checkout's pipelines, prompts and settings, and names those that read otherwise in the commit that
