@@ -210,7 +210,7 @@ func readPath(name string) (file, error) {
 	// Checked before it is opened: opening a pipe would wait for a writer.
 	info, err := os.Stat(name)
 	if err != nil {
-		return file{}, err
+		return file{}, fmt.Errorf("pipeline file: %w; one in .github/reprise goes by its name alone", err)
 	}
 	if !info.Mode().IsRegular() {
 		return file{}, fmt.Errorf("%s: not a regular file", name)
