@@ -17,6 +17,7 @@ if [ -z "${REPRISE:-}" ]; then
 fi
 case $REPRISE in
 */*) REPRISE=$(cd "$(dirname "$REPRISE")" && pwd)/$(basename "$REPRISE") ;; # it is started elsewhere
+*) REPRISE=$(command -v "$REPRISE") ;; # below, reprise is a function
 esac
 HOME=$scratch/home REPRISE_HOME=$scratch/runs NO_COLOR=1
 GIT_CONFIG_GLOBAL=$scratch/home/.gitconfig GIT_CONFIG_NOSYSTEM=1

@@ -31,7 +31,7 @@ func TestTour(t *testing.T) {
 	temp, err := os.MkdirTemp(scratch, "tour-")
 	testenv.Must(t, err)
 	tour := exec.Command("sh", "../../examples/tour/tour.sh")
-	tour.Env = append(os.Environ(), "REPRISE="+program, "TMPDIR="+temp)
+	tour.Env = append(os.Environ(), "REPRISE="+filepath.Base(program), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "TMPDIR="+temp)
 	var failure strings.Builder
 	tour.Stderr = &failure
 	out, err := tour.Output()
