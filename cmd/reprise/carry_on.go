@@ -84,7 +84,15 @@ func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadat
 	}
 	s.Hooks.Missed(ctx)
 	telemetry.Follow(ctx, e, s.Run)
-	return do(e)
+	run, err := do(e)
+	if ctx.Err() == nil && errors.As(err, new(*engine.NotPushed)) && errors.As(err, new(*git.PushError)) { // status and list know what the record says
+		next := phases.Halt(run, metadata.PushFailed, prompts.Why(err), s.Env.Now())
+		if e := e.Amend(ctx, next, "stopped: push_failed"); !errors.As(e, new(*engine.NotPushed)) {
+			err = errors.Join(err, e)
+		}
+		run = next
+	}
+	return run, err
 }
 
 // say tells what a person should know.
