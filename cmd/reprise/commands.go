@@ -51,6 +51,12 @@ back with a reason.`,
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(flagMistake)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if n, _ := c.Flags().GetInt("attempt"); c.Flags().Changed("attempt") && n < 1 {
+			return exit.Usagef("--attempt %d: attempts count from 1; reprise history shows them", n)
+		}
+		return nil
+	}
 	root.Version = environ.VersionText()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print the version")

@@ -86,8 +86,6 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 		return issue.CheckID(o.Id)
 	case o.To == "":
 		return exit.Usagef("back to which phase? Give --to-phase PHASE")
-	case o.Attempt < 0:
-		return exit.Usagef("--attempt %d: attempts count from 1; reprise history shows them", o.Attempt)
 	case text.Count(reasoned, o.ReasonFile != "", o.Interactive) != 1:
 		return exit.Usagef("a rollback needs one reason, it is what the next agent is told: give --reason TEXT, --reason-file FILE or --interactive")
 	}
