@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,7 +18,7 @@ func AnsweredDocument(text string) string {
 	if json.Valid([]byte(text)) {
 		return ""
 	}
-	if last, _ := lastBlock(text); last >= 0 {
+	if last, _, _ := lastBlock(text); last >= 0 {
 		text = strings.TrimSpace(text[:last])
 	}
 	return text
@@ -25,34 +26,42 @@ func AnsweredDocument(text string) string {
 
 // AnsweredReport gives what an agent has answered as data: the typed answer, else its whole message, or the fenced
 // block that ends it, if that is JSON. There is none where an earlier block has other values for the same names: one
-// of them may be quoted. Nor is there one where an object has a name twice: who wrote which, nobody can tell.
-func AnsweredReport(typed json.RawMessage, text string) json.RawMessage {
-	report := answered(typed, text)
-	if metadata.ParseAnswer(report, new(any)) != nil {
-		return nil
+// of them may be quoted. Nor is there one where an object has a name twice: who wrote which, nobody can tell. The error
+// says why what stands there is none.
+func AnsweredReport(typed json.RawMessage, text string) (json.RawMessage, error) {
+	report, err := answered(typed, text)
+	if report == nil || err != nil {
+		return nil, err
 	}
-	return report
+	if err := metadata.ParseAnswer(report, new(any)); err != nil {
+		return nil, err
+	}
+	return report, nil
 }
 
-func answered(typed json.RawMessage, text string) json.RawMessage {
+func answered(typed json.RawMessage, text string) (json.RawMessage, error) {
 	switch {
 	case string(typed) == "null": // and its message is none
-		return nil
+		return nil, nil
 	case json.Valid(typed):
-		return typed
+		return typed, nil
 	}
-	if text = strings.TrimSpace(text); json.Valid([]byte(text)) {
-		return json.RawMessage(text)
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") || json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
 	}
-	_, report := lastBlock(text)
-	return report
+	_, report, err := lastBlock(text)
+	return report, err
 }
 
 // fence is the line that begins a fenced block, or ends one, perhaps in a list.
 var fence = regexp.MustCompile("^\\s*(?:[-*+]\\s+|\\d+[.)]\\s+)?(`{3,}|~{3,})\\s*(\\w*)\\s*$")
 
-// lastBlock finds the fenced JSON that ends a text, and where its fence begins; -1: there is none.
-func lastBlock(text string) (start int, report json.RawMessage) {
+// errTwoBlocks says why a block is no answer.
+var errTwoBlocks = errors.New("blocks of JSON contradict each other; end with one, and quote none")
+
+// lastBlock finds the fenced JSON that ends a text, and where its fence begins; -1: there is none, and the error says why
+// what looks like it is not.
+func lastBlock(text string) (start int, report json.RawMessage, err error) {
 	var blocks []json.RawMessage
 	var open, body string
 	at, start := 0, -1
@@ -62,29 +71,29 @@ func lastBlock(text string) (start int, report json.RawMessage) {
 		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
 			if open = ""; json.Valid([]byte(body)) {
 				blocks = append(blocks, json.RawMessage(body))
-			} else {
-				start = -1
+			} else if start = -1; strings.HasPrefix(strings.TrimSpace(body), "{") {
+				err = metadata.ParseAnswer([]byte(body), new(any))
 			}
 		case open != "":
 			body += line
 		case m != nil:
-			open, body, start = m[1], "", at
+			open, body, start, err = m[1], "", at, nil
 			if m[2] != "" && !strings.EqualFold(m[2], "json") {
 				body = m[2] // no JSON, whatever follows
 			}
 		case strings.TrimSpace(line) != "":
-			start = -1
+			start, err = -1, nil
 		}
 		at += len(line)
 	}
 	if start < 0 || open != "" {
-		return -1, nil
+		return -1, nil, err
 	}
 	last := blocks[len(blocks)-1]
 	if slices.ContainsFunc(blocks, func(earlier json.RawMessage) bool { return contradict(earlier, last) }) {
-		return start, nil
+		return start, nil, errTwoBlocks
 	}
-	return start, last
+	return start, last, nil
 }
 
 // contradict reports whether two texts of JSON give one name two values.

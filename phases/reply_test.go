@@ -33,14 +33,33 @@ func TestAnsweredReport(t *testing.T) {
 		"`" + pass + "`":                                                              "",
 		"":                                                                            "",
 	} {
-		if got := string(AnsweredReport(nil, text)); got != want {
+		if got, _ := AnsweredReport(nil, text); string(got) != want {
 			t.Errorf("%q has the report %q, want %q", text, got, want)
 		}
 	}
-	testenv.Is(t, "an answer that is no JSON hides the one that is:", string(AnsweredReport(json.RawMessage("So be it"), pass)), pass)
-	if got := AnsweredReport(json.RawMessage(`{"verdict":"fail","verdict":"pass"}`), pass); got != nil {
-		t.Errorf("an answer that says two things counts: %s", got)
+	for text, want := range map[string]string{
+		"```json\n{\"a\":1,\"a\":2}\n```":                           "the answer:1:8: a: the name occurs twice",
+		"{\"a\":1,\"a\":2}":                                         "the answer:1:8: a: the name occurs twice",
+		"{\"a\":":                                                   "the answer:1:6: a: it ends in the middle: it was cut off",
+		"So:\n```json\n{\"a\":1,}\n```":                              "the answer:1:7: invalid character ',' at start of value",
+		"```json\n{\"a\":1}\n```\nor\n```json\n{\"a\":2}\n```":        "blocks of JSON contradict each other; end with one, and quote none",
+		"```json\n{\"a\":1,}\n```\nThat is all.":                     "",
+		"```sh\n{ echo; }\n```":                                      "",
+	} {
+		why := ""
+		if got, err := AnsweredReport(nil, text); got != nil {
+			t.Errorf("%q has the report %s", text, got)
+		} else if err != nil {
+			why = err.Error()
+		}
+		testenv.Is(t, text, why, want)
 	}
+	typed := func(answer string) string {
+		got, _ := AnsweredReport(json.RawMessage(answer), pass)
+		return string(got)
+	}
+	testenv.Is(t, "an answer that is no JSON hides the one that is:", typed("So be it"), pass)
+	testenv.Is(t, "an answer that says two things", typed(`{"verdict":"fail","verdict":"pass"}`), "")
 	for text, want := range map[string]string{
 		"# Plan\n\n```json\n{\"a\":1}\n```\n\n```json\n{\"b\":1}\n```": "# Plan\n\n```json\n{\"a\":1}\n```",
 		"# Plan\n\n```json\n{\"a\":1}\n```\n\nEnd.":                    "# Plan\n\n```json\n{\"a\":1}\n```\n\nEnd.",

@@ -149,7 +149,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	for _, host := range told.Refused {
 		r.Refused = append(r.Refused, engine.Refused(host))
 	}
-	if said := phases.AnsweredReport(r.Structured, r.Text); said != nil && !c.unknown() { // which may make an answer themselves
+	if said, _ := phases.AnsweredReport(r.Structured, r.Text); said != nil && !c.unknown() { // which may make an answer themselves
 		was, heard := way.Said(said)
 		r.Unsaid, r.Unheard = heard && !was, !heard
 	}

@@ -203,7 +203,8 @@ func TestHandsTakeAnswers(t *testing.T) {
 			judges(&b.task)
 		}
 		h, r := newCLI("claude", pipelines.Agent{}, b.opts).handsFor(&b.task), engine.Result{Text: `{"n":7}`}
-		if err := h.conclude(&r); err != nil || (phases.AnsweredReport(r.Structured, r.Text) == nil) != judge {
+		err := h.conclude(&r)
+		if said, _ := phases.AnsweredReport(r.Structured, r.Text); err != nil || (said == nil) != judge {
 			t.Errorf("judge %v: of a message it takes %s: %v", judge, r.Structured, err)
 		}
 		_, tools := asked(t, h, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

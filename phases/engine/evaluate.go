@@ -104,9 +104,12 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if why := e.unfounded(w); why != "" {
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append([]metadata.Reason{why, lastWords(w.call.result)}, hindrances(w.call.result)...)...)), nil
 	}
-	said := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
+	said, err := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	if said == nil {
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
+		if err != nil {
+			missing[0] = metadata.Because("not_a_verdict", "error", phases.OneLine(err.Error()))
+		}
 		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
 	if w.call.result.Unsaid {
@@ -256,7 +259,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if err != nil {
 		return o, err
 	}
-	report := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
+	report, _ := phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	switch requested := phases.AskedQuestions(phases.On(e.Plan, w.run), w.d, report); {
 	case w.call.outOfBudget():
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
@@ -312,7 +315,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
 			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
 		}
-		written.Report = phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
+		written.Report, _ = phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	}
 	return written, l, nil
 }
@@ -367,8 +370,11 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 
 // report checks the structured answer of execute or revise, and says what is wrong with it.
 func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
-	said := phases.AnsweredReport(r.Structured, r.Text)
-	if said == nil {
+	said, err := phases.AnsweredReport(r.Structured, r.Text)
+	switch {
+	case err != nil:
+		return metadata.Because("report_misfit", "error", phases.OneLine(err.Error()))
+	case said == nil:
 		return metadata.Because("report_missing")
 	}
 	if err := e.CheckReport(ctx, p.Report, said); err != nil {

@@ -50,7 +50,8 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 	if err != nil {
 		return phases.Diagnosis{}, r.Usage, err
 	}
-	d, wrong := phases.ParseDiagnosis(phases.AnsweredReport(r.Structured, r.Text), phases.On(e.Plan, run))
+	said, _ := phases.AnsweredReport(r.Structured, r.Text)
+	d, wrong := phases.ParseDiagnosis(said, phases.On(e.Plan, run))
 	if wrong != "" {
 		return phases.Diagnosis{}, r.Usage, &Unusable{wrong}
 	}
