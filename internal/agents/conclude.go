@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -74,9 +75,9 @@ func (s *said) uses(how string) process.Reaction {
 	return reaction
 }
 
-// came hears what a tool has given back. A program that waits for something sees that change.
+// came hears what a tool has given back. A program that waits for something sees more of that change than the time.
 func (s *said) came(back string) process.Reaction {
-	if !slices.Contains(s.back[:], back) {
+	if back = phases.Steady(back); !slices.Contains(s.back[:], back) {
 		s.again = [longestCircle]int{}
 		copy(s.back[1:], s.back[:])
 		s.back[0] = back

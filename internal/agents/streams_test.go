@@ -321,7 +321,10 @@ func TestHowProgramsFail(t *testing.T) {
 		return fmt.Sprintf(`%s`+"\n"+`{"type":"result","subtype":"success","is_error":true,"api_error_status":%d,"result":%q}`, init, status, text)
 	}
 	const same = `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"x"}}]}}` + "\n"
-	other := strings.ReplaceAll(same, "Read", "Grep")
+	other, timed := strings.ReplaceAll(same, "Read", "Grep"), ""
+	for i := range mostSame {
+		timed += same + fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok 0.%ds"}]}}`, i) + "\n"
+	}
 	for _, tt := range []struct {
 		agent, stream, exit string
 		resume              bool
@@ -347,6 +350,7 @@ func TestHowProgramsFail(t *testing.T) {
 		{"claude", "", "Error: EMFILE: too many open files\n    at openSync (node:fs:601:3) {\n  errno: -24\n}\n\nNode.js v22.1.0", false, metadata.Crash, "result: Error: EMFILE: too many open files", false},
 		{"claude", "", "FATAL ERROR: Reached heap limit\n----- Native stack trace -----\n\n 1: 0xb7a8c1 node::OOMErrorHandler", false, metadata.Crash, "result: FATAL ERROR: Reached heap limit", false},
 		{"claude", init + "\n" + strings.Repeat(same, mostSame), "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
+		{"claude", init + "\n" + timed, "hang", false, metadata.Session, "same call 25 times in a row, and was ended: Read", false},
 		{"claude", init + "\n" + strings.Repeat("x", process.MaxLine+1), "0", false, metadata.Refused, "only the beginning", false},
 	} {
 		b := newBench(t)
