@@ -193,7 +193,7 @@ func vetPipelines(ctx context.Context, env environ.Env, repo string, args []stri
 		whole := slices.DeleteFunc(slices.Clone(defined), func(d workspace.Definition) bool { return d.Plan == nil }) // settings are no pipeline
 		notes := doubtful(whole, words)
 		for _, d := range whole {
-			for _, note := range slices.Concat(unpriced(d.Plan), doctor.Holding(d.Plan.Agents, env.Environ)) {
+			for _, note := range slices.Concat(unfounded(d.Plan), doctor.Holding(d.Plan.Agents, env.Environ)) {
 				notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(d.Plan.Name), note))
 			}
 		}
@@ -243,8 +243,13 @@ func reportMistakes(env environ.Env, all pipelines.Mistakes, checked int, asJSON
 
 // What vet says of pipelines that have no mistakes: what their author may not have thought of.
 
-// unpriced says which models of lists and which programs nobody knows a price of.
-func unpriced(plan *pipelines.Pipeline) (notes []string) {
+// unfounded says which models of lists and which programs nobody knows a price of, and what proves nothing.
+func unfounded(plan *pipelines.Pipeline) (notes []string) {
+	for _, p := range plan.Phases {
+		if p.Proves != "" && len(p.Checks) == 0 && !strings.HasPrefix(plan.Source, "builtin:") { // to which init adds them
+			notes = append(notes, fmt.Sprintf("phase %s: proves runs the checks of its phase, and it has none, so nothing is proven", p.Name))
+		}
+	}
 	for _, why := range agents.Unpriced(plan.Agents) {
 		notes = append(notes, why.In(prompts.Words("en")))
 	}

@@ -82,6 +82,8 @@ func (f file) unreadable(err error) pipelines.Mistakes {
 	for i, m := range found {
 		if f.ending() == ".json" && strings.HasPrefix(m.Message, "invalid character '/'") {
 			found[i].Message += "; JSON has no comments: leave them out, or write CUE in a file that ends in .cue"
+		} else if f.ending() == ".json" && strings.HasSuffix(m.Message, "after top-level value") {
+			found[i].Message += "; a file has one object, and nothing behind it"
 		}
 	}
 	return found
@@ -145,10 +147,13 @@ func decode(f file) (*ast.File, error) {
 }
 
 // yamlLines ends every line in one way. YAML knows five, and CUE's reader of
-// it, which counts only one of them, panics on the others.
+// it, which counts only one of them, panics on the others. Nor does it know that it reads 1.2 as 1.1.
 func yamlLines(text string) string {
+	text = yamlVersion.ReplaceAllString(text, "%YAML 1.1")
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 }
+
+var yamlVersion = regexp.MustCompile(`(?m)^%YAML 1\.2\b`)
 
 func alone(expr ast.Expr) *ast.File {
 	return &ast.File{Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
