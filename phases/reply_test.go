@@ -38,13 +38,13 @@ func TestAnsweredReport(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"```json\n{\"a\":1,\"a\":2}\n```":                           "the answer:1:8: a: the name occurs twice",
-		"{\"a\":1,\"a\":2}":                                         "the answer:1:8: a: the name occurs twice",
-		"{\"a\":":                                                   "the answer:1:6: a: it ends in the middle: it was cut off",
-		"So:\n```json\n{\"a\":1,}\n```":                              "the answer:1:7: invalid character ',' at start of value",
-		"```json\n{\"a\":1}\n```\nor\n```json\n{\"a\":2}\n```":        "blocks of JSON contradict each other; end with one, and quote none",
-		"```json\n{\"a\":1,}\n```\nThat is all.":                     "",
-		"```sh\n{ echo; }\n```":                                      "",
+		"```json\n{\"a\":1,\"a\":2}\n```": "the answer:1:8: a: the name occurs twice",
+		"{\"a\":1,\"a\":2}":               "the answer:1:8: a: the name occurs twice",
+		"{\"a\":":                         "the answer:1:6: a: it ends in the middle: it was cut off",
+		"So:\n```json\n{\"a\":1,}\n```":   "the answer:1:7: invalid character ',' at start of value",
+		"```json\n{\"a\":1}\n```\nor\n```json\n{\"a\":2}\n```": "blocks of JSON contradict each other; end with one, and quote none",
+		"```json\n{\"a\":1,}\n```\nThat is all.":               "",
+		"```sh\n{ echo; }\n```":                                "",
 	} {
 		why := ""
 		if got, err := AnsweredReport(nil, text); got != nil {

@@ -233,7 +233,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*report, error) {
 	}
 	save := func(r result) error {
 		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
-		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
+		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.Trial, r.outcome(), r.Facts.dollars().CostShort())
 		w.over = append(w.over, r)
 		return e.known.save(r)
 	}

@@ -233,8 +233,9 @@ type facts struct {
 	} `json:"diff"`
 	Files map[string]lines `json:"files"`
 	Cost  struct {
-		USD    float64 `json:"usd"`
-		Tokens int64   `json:"tokens"`
+		USD      float64 `json:"usd"`
+		Unpriced int     `json:"unpriced_calls,omitempty"` // that are not in it
+		Tokens   int64   `json:"tokens"`
 	} `json:"cost"`
 	Attempts  int `json:"attempts"`
 	Revises   int `json:"revises"`
@@ -246,6 +247,11 @@ type facts struct {
 		Files       map[string]int `json:"files"`
 	} `json:"findings"`
 	Seconds float64 `json:"seconds"` // of agents and checks
+}
+
+// dollars is what the calls have cost.
+func (f facts) dollars() view.Dollars {
+	return view.Dollars{USD: f.Cost.USD, Unpriced: f.Cost.Unpriced}
 }
 
 // lines are how much of a file was changed.
@@ -260,7 +266,7 @@ func factsOf(ctx context.Context, r *workspace.Recorded) (facts, error) {
 	f.Findings.Files = map[string]int{}
 	s, spent := view.Result(phases.On(r.Plan, r.Run)), phases.SpentOf(r.Run)
 	f.Status, f.Code, f.Phase = s.Status, s.Code, s.Phase
-	f.Cost.USD, f.Cost.Tokens = r.Run.Cost.USD, spent.Tokens
+	f.Cost.USD, f.Cost.Unpriced, f.Cost.Tokens = r.Run.Cost.USD, view.DollarsOf(r.Run).Unpriced, spent.Tokens
 	f.Attempts, f.Revises, f.Rollbacks = s.Totals.Attempts, s.Totals.Revises, s.Totals.Rollbacks
 	f.Questions, f.Seconds = len(phases.Questions(r.Run)), float64(s.Totals.DurationMS)/1000
 	for _, p := range r.Run.Phases {

@@ -23,24 +23,25 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 )
 
 // report is what an evaluation has found out, for programs.
 type report struct {
-	Suite       string       `json:"suite"`
-	Variants    []score      `json:"variants"`
-	Cases       []score      `json:"cases"`
-	Comparisons []comparison `json:"comparisons"`
-	Results     []result     `json:"results"`
-	Missing     int          `json:"missing"`           // trials that are not over
-	Short       bool         `json:"budget_ended"`      // before all were over
-	Unanswered  []string     `json:"unanswered"`        // trials that are not over, as no service answered, and why
-	USD         float64      `json:"cost_usd"`          // of all that are over
-	Folder      string       `json:"results_in"`        // where the results are kept
-	Earlier     int          `json:"taken_earlier"`     // results that were there already
-	Reviews     []worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
+	Suite        string       `json:"suite"`
+	Variants     []score      `json:"variants"`
+	Cases        []score      `json:"cases"`
+	Comparisons  []comparison `json:"comparisons"`
+	Results      []result     `json:"results"`
+	view.Dollars              // of all that are over
+	Missing      int          `json:"missing"`           // trials that are not over
+	Short        bool         `json:"budget_ended"`      // before all were over
+	Unanswered   []string     `json:"unanswered"`        // trials that are not over, as no service answered, and why
+	Folder       string       `json:"results_in"`        // where the results are kept
+	Earlier      int          `json:"taken_earlier"`     // results that were there already
+	Reviews      []worth      `json:"reviews,omitempty"` // of --review: what those of each variant are worth
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
@@ -62,7 +63,7 @@ func reportOn(s *suite, all []result, asked int) report {
 	}
 	r.Comparisons = compare(all, names)
 	for _, one := range all {
-		r.USD += one.Facts.Cost.USD
+		r.Dollars = r.Plus(one.Facts.dollars())
 	}
 	return r
 }
@@ -86,14 +87,14 @@ func (r report) showCases(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "solved", "95 % between", "cost", "time", "calls", "revises")
 	for _, s := range r.Variants {
-		t.Add(s.Variant, s.share(), bounds(s.Share), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
+		t.Add(s.Variant, s.share(), bounds(s.Share), s.CostShort(), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
 	}
 	out.Fitted(&t, out.Heads)
 	t = text.Table{Align: "llrrrrr"}
 	t.Add("case", "variant", "solved", "cost", "time", "calls", "revises")
 	before := ""
 	for _, s := range r.Cases {
-		t.Add(text.If(s.Case != before, s.Case), s.Variant, s.share(), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
+		t.Add(text.If(s.Case != before, s.Case), s.Variant, s.share(), s.CostShort(), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
 		before = s.Case
 	}
 	out.Line("")
@@ -107,7 +108,7 @@ func (r report) showCases(out terminal.Report) {
 
 // showEnd prints what is said of every evaluation.
 func (r report) showEnd(out terminal.Report) {
-	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
+	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), r.CostShort(), r.Folder)
 	few(out, "not over: ", r.Unanswered)
 	if r.Missing > 0 {
 		why := "the same command goes on with them"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -35,11 +36,11 @@ type worth struct {
 	Wolf    int    `json:"cried_wolf"`
 	// Recall is the share of defects that are found; Precision that of refusals that are
 	// right. With bounds of 95 % by Wilson.
-	Recall    interval `json:"recall_interval"`
-	Precision interval `json:"precision_interval"`
-	USD       float64  `json:"cost_usd"` // of a review, in the mean
-	Missed    []missed `json:"missed"`
-	Silent    []silent `json:"no_verdict"` // reviews that count nowhere else
+	Recall       interval `json:"recall_interval"`
+	Precision    interval `json:"precision_interval"`
+	view.Dollars          // of a review, in the mean; all that nobody knows
+	Missed       []missed `json:"missed"`
+	Silent       []silent `json:"no_verdict"` // reviews that count nowhere else
 }
 
 func (w worth) refusals() int { return w.Found + w.Beside + w.Wolf }
@@ -82,7 +83,7 @@ func worthOf(variant string, all []result) worth {
 			continue
 		}
 		n++
-		w.USD += r.Facts.Cost.USD
+		w.Dollars = w.Plus(r.Facts.dollars())
 		switch {
 		case r.Why != "":
 			w.Silent = append(w.Silent, silent{r.of, r.Why})
@@ -112,8 +113,8 @@ type score struct {
 	Solved  int      `json:"solved"`
 	Runs    int      `json:"runs"`
 	Share   interval `json:"solved_interval"` // 95 % by Wilson, of all runs like these
-	// Means of a run.
-	USD     float64 `json:"cost_usd"`
+	// Means of a run, but for the calls that nobody knows a cost of.
+	view.Dollars
 	Seconds float64 `json:"seconds"` // of agents and checks
 	Calls   float64 `json:"calls"`
 	Revises float64 `json:"revises"`
@@ -130,7 +131,7 @@ func scoreOf(all []result, variant, name string) score {
 		if r.Solved {
 			s.Solved++
 		}
-		s.USD += r.Facts.Cost.USD
+		s.Dollars = s.Plus(r.Facts.dollars())
 		s.Seconds += r.Facts.Seconds
 		s.Calls += float64(r.Facts.Attempts)
 		s.Revises += float64(r.Facts.Revises)
@@ -216,7 +217,7 @@ func (r report) showReviews(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "false alarms", "cost")
 	for _, w := range r.Reviews {
-		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
+		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), w.CostShort())
 	}
 	out.Fitted(&t, out.Heads)
 	out.Line("")

@@ -116,7 +116,7 @@ func unanswered(run metadata.Run) error {
 
 // since leaves of what a run came to that of a trial.
 func (f facts) since(b facts) facts {
-	f.Cost.USD, f.Cost.Tokens = f.Cost.USD-b.Cost.USD, f.Cost.Tokens-b.Cost.Tokens
+	f.Cost.USD, f.Cost.Unpriced, f.Cost.Tokens = f.Cost.USD-b.Cost.USD, f.Cost.Unpriced-b.Cost.Unpriced, f.Cost.Tokens-b.Cost.Tokens
 	f.Attempts, f.Revises, f.Rollbacks = f.Attempts-b.Attempts, f.Revises-b.Revises, f.Rollbacks-b.Rollbacks
 	f.Seconds = max(0, f.Seconds-b.Seconds)
 	return f

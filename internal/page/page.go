@@ -140,7 +140,7 @@ func (w *writer) funcs() template.FuncMap {
 		"fact":   func(key, value string) string { return clean.PrefixedText(next+"- ", clean.Named(w.Say(key), value)) },
 
 		"say": w.Say, "shown": w.Shown, "list": w.List, "in": w.in, "word": w.word, "duration": w.Duration, "back": w.back, "title": w.title, "file": w.file, "place": w.place,
-		"cap": text.Capitalize, "usd": text.USD, "firstLine": text.FirstLine, "size": sandbox.Size, "allowing": view.Allowing, "removedFrom": w.RemovedFrom,
+		"cap": text.Capitalize, "usd": view.Dollars.CostShort, "firstLine": text.FirstLine, "size": sandbox.Size, "allowing": view.Allowing, "removedFrom": w.RemovedFrom,
 		"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 		"fileURL": func(name string) string { return clean.FileURL(w.Files, name) },
 		"waiting": func(role, phase string) string { return w.WaitingFor(clean.Inline(role, 40), w.title(phase)) },

@@ -70,7 +70,7 @@ func (w words) funcs() template.FuncMap {
 		"words": func(command string) []string { return strings.Split(command, " ") },
 		"line":  line, "paragraph": paragraph, "ending": ending, "link": link, "class": func(of any) string { return class(fmt.Sprint(of)) },
 		"in": func(why metadata.Reason) string { return why.In(w.Catalogue) }, "cap": text.Capitalize, "badge": w.badge, "word": w.word, "phase": w.phase,
-		"clock": text.Clock, "usd": text.USD, "tokens": text.Tokens, "duration": text.Duration, "part": func(usd float64) string { return part(usd, w.Run.Cost.USD) }, "add": func(a, b int) int { return a + b },
+		"clock": text.Clock, "usd": view.Dollars.CostShort, "tokens": text.Tokens, "duration": text.Duration, "part": func(usd float64) string { return part(usd, w.Run.Cost.USD) }, "add": func(a, b int) int { return a + b },
 		"ms":    func(n int64) string { return text.Duration(time.Duration(n) * time.Millisecond) },
 		"head":  func(run metadata.Run) string { return text.IssueHead(run.IssueNumber, line(run.IssueTitle, 120)) },
 		"where": w.where, "facts": w.facts, "next": w.next, "wayBack": w.wayBack, "people": w.people, "reviewed": w.reviewed, "checked": w.checked,

@@ -127,8 +127,8 @@ func (w words) people() []metadata.Decision {
 
 // share is a part of what was used.
 type share struct {
-	Name   string
-	USD    float64
+	Name string
+	view.Dollars
 	Tokens int64
 	Calls  int
 	Took   time.Duration
@@ -159,7 +159,7 @@ func (w words) cacheHits() string {
 func (w words) byPhase() (all []share) {
 	for _, r := range w.Rows {
 		if r.Attempts > 0 {
-			all = append(all, share{line(r.Title, 60), r.USD, r.Tokens, r.Attempts, r.Took})
+			all = append(all, share{line(r.Title, 60), r.Dollars, r.Tokens, r.Attempts, r.Took})
 		}
 	}
 	return all
@@ -172,7 +172,7 @@ func (w words) byModel() []share {
 		if phases.IsCall(a) {
 			name := line(text.Join(" · ", a.Agent, a.Model), 100)
 			s := of[name]
-			of[name] = share{name, s.USD + a.Usage.USD, s.Tokens + a.Usage.InputTokens + a.Usage.OutputTokens, s.Calls + 1, s.Took + took(a)}
+			of[name] = share{name, s.Plus(view.Dollars{USD: a.Usage.USD, Unpriced: text.Count(a.Usage.Unknown)}), s.Tokens + a.Usage.InputTokens + a.Usage.OutputTokens, s.Calls + 1, s.Took + took(a)}
 		}
 	}
 	return slices.SortedFunc(maps.Values(of), func(a, b share) int {

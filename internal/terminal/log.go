@@ -244,7 +244,7 @@ func stopLine(n news, p text.Palette) string {
 	t := n.Total
 	c := n.words()
 	body := c.Logged("total", "done", t.Completed, "phases", n.Phases, "attempts", t.Attempts,
-		"tokens", text.Tokens(t.Tokens), "usd", text.USD(t.USD), "time", text.Duration(time.Duration(t.DurationMS)*time.Millisecond))
+		"tokens", text.Tokens(t.Tokens), "usd", t.CostShort(), "time", text.Duration(time.Duration(t.DurationMS)*time.Millisecond))
 	if n.Status == string(metadata.Completed) {
 		return p.Green("✓ "+c.Logged("completed")) + ": " + body
 	}

@@ -77,11 +77,11 @@ type checkNews struct {
 
 // newsTotal is what a run came to.
 type newsTotal struct {
-	Completed  int     `json:"completed"`
-	Attempts   int     `json:"attempts"`
-	Tokens     int64   `json:"tokens"`
-	USD        float64 `json:"cost_usd"`
-	DurationMS int64   `json:"duration_ms"`
+	Completed int   `json:"completed"`
+	Attempts  int   `json:"attempts"`
+	Tokens    int64 `json:"tokens"`
+	view.Dollars
+	DurationMS int64 `json:"duration_ms"`
 }
 
 // newsOf gives what there is to tell about an event: the outcome that ends a
@@ -220,6 +220,6 @@ func newsOfStop(s view.State, e engine.Event) news {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
 	spent := phases.SpentOf(e.Run)
-	n.Total = &newsTotal{s.Done, spent.Attempts, spent.Tokens, metadata.Rounded(spent.USD), s.Took().Milliseconds()}
+	n.Total = &newsTotal{s.Done, spent.Attempts, spent.Tokens, view.DollarsOf(e.Run), s.Took().Milliseconds()}
 	return n
 }

@@ -187,7 +187,7 @@ func (s screen) phaseCells(r view.Row) []string {
 	}
 	cells := []string{sign + " " + text.Flat(r.Rec.Name), "", "", "", ""}
 	if r.Attempts > 0 {
-		cells[2], cells[3] = text.USD(r.USD), text.Duration(r.Took)
+		cells[2], cells[3] = r.CostShort(), text.Duration(r.Took)
 		if s.Width == 0 || s.Width >= 60 {
 			cells[1] = text.Plural(r.Attempts, "call")
 		}

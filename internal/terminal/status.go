@@ -120,7 +120,7 @@ func (r statusReport) phases() {
 		sign := cmp.Or(text.If(r.Run.Status != metadata.Completed && x.Rec.Name == r.Now.Phase, "▸"), x.Sign())
 		cells := []string{sign, text.If(x.Part == "", fmt.Sprint(x.Number)), text.Flat(x.Rec.Name), r.status(x.Standing()), r.step(x.Rec.CurrentStep), text.If(x.Round() > 0, fmt.Sprint(x.Round())), "", "", ""}
 		if x.Attempts > 0 || x.Took > 0 {
-			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), text.USD(x.USD), text.Duration(x.Took)
+			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), x.CostShort(), text.Duration(x.Took)
 		}
 		t.Add(cells...)
 	}
