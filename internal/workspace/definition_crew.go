@@ -313,6 +313,10 @@ func ownHere(ctx context.Context, src *git.Source) (here fstest.MapFS, otherwise
 		return nil, nil, fmt.Errorf("read %s: %w", ownFolder, err)
 	}
 	for name, file := range there {
+		if here[name] == nil && src.Sparse() {
+			here[name] = file // nobody has removed it
+			continue
+		}
 		if is := here[name]; is != nil && bytes.Equal(text.UnixLines(is.Data), text.UnixLines(file.Data)) {
 			is.Data = file.Data
 		} else {
