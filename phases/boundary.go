@@ -131,12 +131,13 @@ func (b Boundary) broken(changes []Change) map[string]breach {
 				half = cmp.Or(half, breach{rule, metadata.Because("moved_to", "path", Printable(c.Path))})
 			}
 		case !c.Gone:
-			kept[c.Path], moved[path.Base(c.Path)] = true, moved[path.Base(c.Path)] || c.New
+			name := strings.ToLower(path.Base(c.Path)) // which some file systems cannot tell from the old one
+			kept[c.Path], moved[name] = true, moved[name] || c.New
 			eachAbove(c.Path, func(dir string) { above[dir] = true })
 		}
 	}
 	for _, c := range changes {
-		back := c.Gone && half.rule != "" && out[c.Path].rule == "" && !above[c.Path] && !moved[path.Base(c.Path)]
+		back := c.Gone && half.rule != "" && out[c.Path].rule == "" && !above[c.Path] && !moved[strings.ToLower(path.Base(c.Path))]
 		eachAbove(c.Path, func(dir string) { back = back && !kept[dir] })
 		if back {
 			out[c.Path] = half

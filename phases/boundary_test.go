@@ -229,6 +229,7 @@ func TestCaps(t *testing.T) {
 		"a folder made way":              {[]Change{{Path: "d", Kind: SymlinkKind, New: true}, removed("d/a.go"), removed("d/e/b.md")}, 0, 0, 3, ""},
 		"nor if a file has the place":    {[]Change{added("d"), removed("d/a"), {Path: "l", Kind: SymlinkKind, New: true}}, 0, 2, 1, ""},
 		"nor what has moved":             {[]Change{removed("a.md"), added("d/a.md"), {Path: "l", Kind: SymlinkKind, New: true}}, 0, 2, 1, ""},
+		"nor what has other letters":     {[]Change{removed("a.md"), added("A.md"), {Path: "l", Kind: SymlinkKind, New: true}}, 0, 2, 1, ""},
 		"nobody knows which was moved":   {[]Change{removed("x.md"), removed("y.txt"), {Path: "mod", Kind: NestedKind}}, 0, 0, 3, ""},
 		"the record is not counted":      {append(files("", 5, 1), Change{Path: ".reprise/issue-7/metadata.json", Kind: FileKind, Size: 2000}), 0, 5, 0, ""},
 	}
