@@ -258,6 +258,14 @@ func (a *Account) jUnit(file io.Reader) {
 	a.addUnended()
 	d := xml.NewDecoder(file)
 	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { // names need only be the same each time
+		data, err := io.ReadAll(in)
+		all := make([]rune, len(data))
+		for i, b := range data {
+			all[i] = rune(b)
+		}
+		return strings.NewReader(string(all)), err
+	}
 	suite, name, told := "", "", false
 	for {
 		token, err := d.Token()
