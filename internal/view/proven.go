@@ -91,6 +91,8 @@ func CheckLine(c prompts.Catalogue, k metadata.CheckResult) string {
 		sign = "✓ " + c.Shown("proven flaky")
 	case k.Pass && len(k.FailedTests) > 0:
 		sign = "✓ " + c.Shown("proven lost")
+	case k.Pass && k.Failed > 0: // as where its command is the end of a pipe
+		sign = "✓ " + c.Shown("proven says failed", "n", k.Failed)
 	case k.Pass:
 		sign = "✓"
 	case k.FailsBefore:
