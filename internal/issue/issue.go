@@ -91,15 +91,31 @@ const maxIssue = 16 << 20
 
 // frontMatter is the optional YAML block at the top of an issue file.
 type frontMatter struct {
-	Number int      `yaml:"number"`
-	Title  string   `yaml:"title"`
-	Labels []string `yaml:"labels"`
-	Type   string   `yaml:"type"`
-	Author string   `yaml:"author"`
-	URL    string   `yaml:"url"`
+	Number int    `yaml:"number"`
+	Title  string `yaml:"title"`
+	Labels words  `yaml:"labels"`
+	Type   string `yaml:"type"`
+	Author string `yaml:"author"`
+	URL    string `yaml:"url"`
 
 	Priority  yaml.Node `yaml:"priority"`
-	DependsOn []string  `yaml:"depends_on"`
+	DependsOn words     `yaml:"depends_on"`
+}
+
+// words are a list, or texts with commas between them.
+type words []string
+
+// UnmarshalYAML reads either.
+func (w *words) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return n.Decode((*[]string)(w))
+	}
+	for one := range strings.SplitSeq(n.Value, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			*w = append(*w, one)
+		}
+	}
+	return nil
 }
 
 // ReadFile reads an issue from a Markdown file, from a pipe, or from standard input, which is "-". The first heading is

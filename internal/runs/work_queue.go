@@ -35,7 +35,7 @@ func FolderQueue(env environ.Env, dir string) queue {
 		}
 		files := map[string]string{} // by id
 		for _, e := range entries {
-			if e.IsDir() || strings.HasPrefix(e.Name(), ".") || !slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(e.Name())) {
+			if e.IsDir() || strings.HasPrefix(e.Name(), ".") || !slices.Contains([]string{".md", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(e.Name()))) {
 				continue
 			}
 			name := filepath.Join(dir, e.Name())
