@@ -13,16 +13,17 @@ import (
 
 // Change is one path that differs from the last commit.
 type Change struct {
-	Path   string // from the top of the repository, with slashes; may hold any byte but zero
-	Kind   ChangeKind
-	New    bool    // the last commit does not have it
-	Gone   bool    // the tree does not have it
-	Size   int64   // in bytes, as it is in the tree
-	Holds  content // of a File that is there
-	Held   content // what the last commit has there; only known where Holds is opaque
-	Runs   bool    // it is executable, and was not
-	Large  bool    // Git LFS keeps it, and it cannot be converted
-	Filter string  // of git, that would have to convert it and is not run; empty: none
+	Path    string // from the top of the repository, with slashes; may hold any byte but zero
+	Kind    ChangeKind
+	New     bool    // the last commit does not have it
+	Gone    bool    // the tree does not have it
+	Size    int64   // in bytes, as it is in the tree
+	Holds   content // of a File that is there
+	Held    content // what the last commit has there; only known where Holds is opaque
+	Runs    bool    // it is executable, and was not
+	Large   bool    // Git LFS keeps it, and it cannot be converted
+	Ignored bool    // by git: it was moved there, and is not kept
+	Filter  string  // of git, that would have to convert it and is not run; empty: none
 
 	// Alias is another path that some file systems take for the same: they fold case or accents. Empty if there is none.
 	Alias string
@@ -233,6 +234,8 @@ func badForm(c Change) metadata.Reason {
 // badNewName says why a new path cannot have its name, or "". Names that exist already are accepted.
 func badNewName(c Change) metadata.Reason {
 	switch {
+	case c.Ignored:
+		return metadata.Because("ignored_name")
 	case c.New && metadata.CheckNewPath(c.Path) != nil:
 		return metadata.Because("windows_name")
 	case c.New && c.Alias != "":

@@ -216,6 +216,7 @@ func TestCaps(t *testing.T) {
 			append(files("", 5, 1), Change{Path: ".github/x", Kind: FileKind, Size: 2000}), 0, 5, 1, "",
 		},
 		"a link that was moved stays": {[]Change{{Path: "l", Kind: SymlinkKind, Gone: true}, {Path: "lib/l", Kind: SymlinkKind, New: true}}, 0, 0, 2, ""},
+		"so does what is ignored now": {[]Change{removed("src/x.go"), {Path: "x.log", New: true, Kind: FileKind, Holds: TextContent, Ignored: true}}, 0, 0, 2, ""},
 		"so does what got a bad name": {[]Change{removed("src/x.go"), added("src/aux.go")}, 0, 0, 2, ""},
 		"also in another folder":      {[]Change{removed("src/x.go"), added("lib/aux.go")}, 0, 0, 2, ""},
 		"so does each of two": {[]Change{

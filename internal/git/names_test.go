@@ -227,6 +227,28 @@ func TestChangesKnowAliasesAndLinks(t *testing.T) {
 	}
 }
 
+// A file that was moved to where git does not look is not simply gone, and comes back with its old place.
+func TestChangesKnowWhereFilesWent(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, map[string]string{".gitignore": "*.log\nbuilt/\n", "a.txt": "a", "b/c": "c", "gone": "g", "copied": "g"}))
+	must(t, os.Rename(r.Tree()+"/a.txt", r.Tree()+"/a.log"))
+	must(t, os.Rename(r.Tree()+"/b", r.Tree()+"/built"))
+	must(t, os.Remove(r.Tree()+"/gone"))
+	write(t, r.Tree()+"/made.log", "other")
+	var got []string
+	for _, c := range changesOf(t, r) {
+		got = append(got, fmt.Sprintf("%s: %v", c.Path, c.Ignored))
+	}
+	if diff := cmp.Diff([]string{"a.log: true", "a.txt: false", "b/c: false", "built/c: true", "gone: false"}, got); diff != "" {
+		t.Errorf("changes, and which are ignored (-want +got):\n%s", diff)
+	}
+	must(t, r.Restore(t.Context(), "a.log", "a.txt", "b", "built", "gone"))
+	clean(t, r)
+	if _, err := os.Stat(r.Tree() + "/made.log"); err != nil {
+		t.Error(err)
+	}
+}
+
 const pointerText = "version https://git-lfs.github.com/spec/v1\noid sha256:9daf3206115737fb0f2e4ab7d7b74f9897299e34335bde98bc0e9a65964f8d43\nsize 28893\n"
 
 func TestLacksNothing(t *testing.T) {

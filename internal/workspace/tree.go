@@ -72,7 +72,7 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	for i, c := range changes {
 		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
-			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large, Filter: c.Filter,
+			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large, Filter: c.Filter, Ignored: c.Ignored,
 		}
 		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
 			continue // it is not kept anyway
