@@ -155,6 +155,9 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	r.Warnings = append(r.Warnings, call.servers.failed()...)
 	r.Usage = sane(r.Usage)
+	if u := r.Usage; err == nil && !c.unknown() && !way.Hears("") && u.InputTokens+u.CachedTokens+u.OutputTokens == 0 && u.USD == 0 {
+		r.Usage.Unknown = true // nobody has said or seen anything
+	}
 	if seen.Limit != gate.NoLimit && ctx.Err() == nil {
 		err = nil // what was written until then counts
 	}

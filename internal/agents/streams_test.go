@@ -385,6 +385,22 @@ func TestLoginRenewedMeanwhile(t *testing.T) {
 	}
 }
 
+// What nobody has told and no gate has seen is not free.
+func TestUntoldUsageIsUnknown(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"type":"result","subtype":"success","result":"x","usage":null,"total_cost_usd":-5}`:              true,
+		`{"type":"result","subtype":"success","result":"x","usage":{"input_tokens":1},"total_cost_usd":0}`: false,
+	} {
+		b := newBench(t)
+		b.write(filepath.Join(b.dir, "stream"), result+"\n")
+		b.install("claude", "play", filepath.Join(b.dir, "stream"), "0")
+		r, fault := b.run("claude")
+		if fault != nil || r.Usage.Unknown != want {
+			t.Errorf("%s: %+v, %v", result, r.Usage, fault)
+		}
+	}
+}
+
 // A session that is gone is told as such, so that the caller can start afresh.
 func TestSessionGone(t *testing.T) {
 	for agent, how := range map[string][]string{

@@ -202,8 +202,10 @@ func (p *Passage) Server(name string) (address, key string) {
 // Tell says what to do with the program, while it works.
 func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
 
-// Hears reports whether what models of a service answer comes through.
-func (p *Passage) Hears(api API) bool { return slices.Contains(p.hears, api) }
+// Hears reports whether what models of a service answer comes through; "": of any.
+func (p *Passage) Hears(api API) bool {
+	return api == "" && len(p.hears) > 0 || slices.Contains(p.hears, api)
+}
 
 // Heard gives the moment at which the last piece of a model's answer came; the zero time if none has.
 func (p *Passage) Heard() time.Time {
