@@ -197,6 +197,9 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, o rollbackReque
 		return err
 	}
 	warnOfSteering(w)
+	if len(r.Paths) > 0 {
+		terminal.Tell(w.Env.Stderr, w.Shown("restored")+": "+text.Flat(strings.Join(r.Paths, ", ")))
+	}
 	terminal.Tell(w.Env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue(), "steps", string(r.Entry.ToStep)),
 		"commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, r.Run)))
 	return nil
