@@ -125,6 +125,9 @@ func flagMistake(c *cobra.Command, err error) error {
 			return exit.Usagef("%w; did you mean --%s? (see: %s --help)", err, near, c.CommandPath())
 		}
 	}
+	if number, is := errors.AsType[*strconv.NumError](err); is {
+		err = errors.New(strings.Replace(err.Error(), number.Error(), "it is a number", 1))
+	}
 	return exit.Usagef("%w (see: %s --help)", err, c.CommandPath())
 }
 
