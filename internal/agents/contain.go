@@ -176,7 +176,7 @@ func (o Options) runCheck(ctx context.Context, dir string, c pipelines.Check, ou
 	case e.Cause == process.Cancelled:
 		return r, fmt.Errorf("check %s: %w", c.Name, context.Cause(ctx))
 	case e.Cause == process.TimedOut:
-		_, _ = fmt.Fprintf(out, "\nreprise: the check took longer than its %v and was ended\n", time.Duration(c.Timeout))
+		_, _ = fmt.Fprintf(out, "\nreprise: it took longer than its %v and was ended\n", time.Duration(c.Timeout))
 	case e.Cause == process.Overfull:
 		_, _ = fmt.Fprintf(out, "\nreprise: %s; the check was ended\n", e.Why)
 	case e.State != nil:

@@ -55,7 +55,7 @@ func TestChecks(t *testing.T) {
 	for timeout := time.Second; ; timeout *= 4 { // a busy machine begins late
 		check := pipelines.Check{Name: "unit", Run: "echo start; sleep 300", Timeout: pipelines.Duration(timeout)}
 		r, err := b.opts.Check(t.Context(), b.dir, check)
-		if want := fmt.Sprintf("start\n\nreprise: the check took longer than its %v and was ended\n", timeout); err == nil && !r.Pass && r.ExitCode == -1 && r.Output == want {
+		if want := fmt.Sprintf("start\n\nreprise: it took longer than its %v and was ended\n", timeout); err == nil && !r.Pass && r.ExitCode == -1 && r.Output == want {
 			break
 		}
 		if timeout > time.Minute {
