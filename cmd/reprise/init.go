@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // initOptions is what the command line of init says.
@@ -119,8 +121,18 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		if err != nil {
 			return err
 		}
-		files = append(files, own...)
 		tellFound(&told, found, terminal.Width(env.Stdout))
+		files = append(files, slices.DeleteFunc(own, func(f setup.GeneratedFile) bool {
+			beside, _ := fs.Glob(root.FS(), strings.TrimSuffix(f.Name, path.Ext(f.Name))+".*") // the pattern is a good one
+			i := slices.IndexFunc(beside, func(name string) bool {
+				_, is := source.IsFile(name)
+				return is && name != f.Name
+			})
+			if i >= 0 { // of two with one name, one is never read
+				fmt.Fprintf(&told, "%s stays as it is, so %s is not written.\n", beside[i], f.Name)
+			}
+			return i >= 0
+		})...)
 	}
 	changes, err := setup.CompareFiles(root, files)
 	if err != nil {
