@@ -32,7 +32,7 @@ func (r repository) read(name string) string {
 	if err != nil {
 		return ""
 	}
-	return string(data)
+	return strings.TrimPrefix(string(data), "\ufeff")
 }
 
 // has reports whether there is a plain file of that name.
