@@ -18,7 +18,7 @@ func TestWorth(t *testing.T) {
 	}
 	said := func(planted *Mutation, v metadata.Verdict, usd float64) result {
 		r := result{Trial: Trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
-		r.Facts.Cost.USD = usd
+		r.Facts.Cost.USD, r.Facts.Cost.Unpriced = usd, 1
 		return r
 	}
 	people := &Mutation{}
@@ -38,7 +38,7 @@ func TestWorth(t *testing.T) {
 	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
 		t.Errorf("%+v", seen)
 	}
-	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.refusals() != 5 || w.USD != 0.25 || len(w.Missed) != 4 {
+	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.refusals() != 5 || w.CostShort() != "$0.25+?" || len(w.Missed) != 4 {
 		t.Errorf("%+v", w)
 	}
 	if !w.Recall.holds(2.0/6) || !w.Precision.holds(2.0/5) || w.Recall.holds(0.9) {
