@@ -136,7 +136,7 @@ and loads nothing, so it can be opened, kept and sent anywhere.
 With --all it is a page of all runs here and on origin, with their costs, times and
 rollbacks by phase, and a page of each without transcripts, in a folder.
 
-What was said in a job on GitHub is in the page that it has uploaded.
+What was said in jobs on GitHub is in their artifacts, which logs --from shows.
 
 A file that is there is replaced, whole or not at all.`,
 		Example: `  reprise report --issue 7

@@ -59,18 +59,17 @@ func TestActionsFanOut(t *testing.T) {
 			}
 			h.joined()
 			if !lost {
-				h.pageOfJoin()
+				h.talksOfParts()
 			}
 		})
 	}
 }
 
-// pageOfJoin holds that the page which the job join uploads shows what was said in those of parts.
-func (h *hub) pageOfJoin() {
+// talksOfParts holds that each job of a part uploads what was said there.
+func (h *hub) talksOfParts() {
 	h.t.Helper()
-	name := filepath.Join(h.root, "uploads", "reprise-7-join-1", "report.html")
-	if got := strings.Count(h.read(name), "Transcript: "); got != 3 {
-		h.t.Errorf("%s has %d transcripts", name, got)
+	if kept, _ := filepath.Glob(filepath.Join(h.root, "uploads", "reprise-7-task-build.t?-1", "transcripts", "attempt-*.jsonl")); len(kept) != 3 {
+		h.t.Errorf("transcripts of parts: %q", kept)
 	}
 }
 
