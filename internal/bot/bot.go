@@ -214,7 +214,7 @@ func (b *bot) turnToIssue(ctx context.Context) error {
 		return nil
 	}
 	b.inbox.follow(b.Trigger.Pull)
-	switch same, err := sameWorkflows(ctx, b.GitHub, of.Run.BranchName, cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
+	switch same, err := sameWorkflows(ctx, b.GitHub, b.Env.Branch(b.id()), cmp.Or(b.Trigger.Branch, "HEAD"), of.Run.BaseCommit); {
 	case err != nil:
 		return b.undecided(err)
 	case !same:

@@ -133,6 +133,9 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 		return metadata.Run{}, err
 	}
 	run, err := metadata.ParseOf(w.Issue.ID, data, w.Branch+":"+name)
+	if err == nil && run.BranchName != w.Branch { // what is asked of GitHub goes by it
+		err = &metadata.Mistake{File: w.Branch + ":" + name, Path: "branch_name", Message: fmt.Sprintf("is %q, and it stands on %s", run.BranchName, w.Branch)}
+	}
 	switch {
 	case err == nil:
 	case errors.As(err, new(*metadata.NewerError)):
