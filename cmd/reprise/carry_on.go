@@ -85,12 +85,11 @@ func (s runSession) inView(ctx context.Context, do func(*engine.Engine) (metadat
 	s.Hooks.Missed(ctx)
 	telemetry.Follow(ctx, e, s.Run)
 	run, err := do(e)
-	if ctx.Err() == nil && errors.As(err, new(*engine.NotPushed)) && errors.As(err, new(*git.PushError)) { // status and list know what the record says
-		next := phases.Halt(run, metadata.PushFailed, prompts.Why(err), s.Env.Now())
-		if e := e.Amend(ctx, next, "stopped: push_failed"); !errors.As(e, new(*engine.NotPushed)) {
-			err = errors.Join(err, e)
+	if ctx.Err() == nil && s.o.worker == "" && errors.As(err, new(*engine.NotPushed)) && errors.As(err, new(*git.PushError)) {
+		run = phases.Halt(run, metadata.PushFailed, prompts.Why(err), s.Env.Now()) // for status and list; a worker tries again
+		if failed := e.Amend(ctx, run, "stopped: push_failed"); !errors.As(failed, new(*engine.NotPushed)) {
+			err = errors.Join(err, failed)
 		}
-		run = next
 	}
 	return run, err
 }
