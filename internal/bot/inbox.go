@@ -45,7 +45,7 @@ type inbox struct {
 	whole    bool           // the list has them
 	reviews  *PullOfRun     // of the same pull request
 	given    []Review
-	reviewed map[int64]bool            // reviews that this process is done with
+	reviewed map[int64]bool            // reviews that are not for this process, or that it is done with
 	done     map[int64]bool            // refused or answered by this process
 	answered map[int64]bool            // by any process
 	heard    map[string]command.Parsed // what texts ask for
@@ -345,6 +345,15 @@ func (i *inbox) Err() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.queueErr
+}
+
+// leaveReviews leaves the reviews that are there by now to the jobs that they have started, which may have refused them.
+func (i *inbox) leaveReviews() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, r := range i.given {
+		i.reviewed[r.ID] = i.reviewed[r.ID] || i.from.Trigger.Review == nil || i.from.Trigger.Review.ID != r.ID
+	}
 }
 
 // postpone notes why a command, and all commands after it, have to wait.

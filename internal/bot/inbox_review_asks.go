@@ -151,8 +151,8 @@ func hunk(diff string) string {
 	return strings.ToValidUTF8(short, "\uFFFD")
 }
 
-// pendingReviews gives the reviews that ask for something and were not taken yet, oldest first. Of the one of the
-// event it is the text there that counts. The caller holds mu.
+// pendingReviews gives the reviews that ask for something and were not taken yet, oldest first: the one of the event,
+// whose text there counts, and those that came while this job works, or a job that is gone. The caller holds mu.
 func (i *inbox) pendingReviews(run metadata.Run) (out []waiting) {
 	list, mine := slices.Clone(i.given), i.from.Trigger.Review
 	if mine != nil {

@@ -72,6 +72,9 @@ func (b *bot) enter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !b.orphan {
+		b.inbox.leaveReviews()
+	}
 	b.reconcile(ctx)
 	return b.begin(ctx)
 }
