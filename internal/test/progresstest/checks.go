@@ -25,9 +25,24 @@ func IsOwnImage(address string) bool {
 	return err == nil && u.Scheme == own.Scheme && u.User == nil && strings.EqualFold(u.Host, own.Host) && strings.HasPrefix(path.Clean("/"+u.Path)+"/", own.Path)
 }
 
-// WithoutCode leaves out the blocks of code of a text whose fences we wrote.
+// fence matches a line that begins or ends a block of code.
+var fence = regexp.MustCompile("^[> ]*(`{3,})([^`]*)$")
+
+// WithoutCode leaves out the blocks of code of a text whose fences we wrote: each is longer than any in its block.
 func WithoutCode(out string) string {
-	return regexp.MustCompile("(?ms)^[> ]*(````+).*?^[> ]*````+$|^[> ]*```.*?^[> ]*```$").ReplaceAllString(out, "")
+	var kept []string
+	open := 0
+	for line := range strings.SplitSeq(out, "\n") {
+		switch m := fence.FindStringSubmatch(line); {
+		case open == 0 && m != nil:
+			open = len(m[1])
+		case open == 0:
+			kept = append(kept, line)
+		case m != nil && m[2] == "" && len(m[1]) >= open:
+			open = 0
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // CheckClosed looks whether what follows a text is still a paragraph of its own:
