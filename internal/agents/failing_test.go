@@ -122,10 +122,11 @@ func TestJUnit(t *testing.T) {
 	for text, want := range map[string][]string{
 		`<testsuites><testsuite name="s"><testcase classname="a.B" name="c"><failure message="m">trace</failure><failure/></testcase><testcase classname="a.B" name="d"/>` +
 			`<testcase name="e"><error/></testcase><testcase name="f"><skipped/></testcase></testsuite></testsuites>`: {"a.B c", "e"},
-		`<testsuite><error/></testsuite>`:                                                                                            {"[error]"},
-		`<testsuite name="s"><testcase name="a"/><error/></testsuite>`:                                                               {"s [error]"},
-		`<testsuite name="s"><testcase name="a"/><testcase name="`:                                                                   {"s [cut off]"},
-		`<?xml version="1.0" encoding="ISO-8859-1"?><testsuite><testcase name="caf` + "\xe9" + `"><failure/></testcase></testsuite>`: {"café"},
+		`<testsuite><error/></testsuite>`:                              {"[error]"},
+		`<testsuite name="s"><testcase name="a"/><error/></testsuite>`: {"s [error]"},
+		`<testsuite name="s"><testcase name="a"/><testcase name="`:     {"s [cut off]"},
+		`<?xml version="1.0" encoding="ISO-8859-1"?><testsuite>` +
+			`<testcase name="caf` + "\xe9" + `"><failure/></testcase></testsuite>`: {"café"},
 		`not XML at all <`: nil,
 		`<!DOCTYPE x [<!ENTITY a "aaaa">]><testsuite><testcase name="&a;"><failure/></testcase>`: {"&a;"},
 		`<testsuite><testcase name="cut off"><failure/>`:                                         {"cut off"},

@@ -94,6 +94,19 @@ func byIssue(ctx context.Context, env environ.Env, src *git.Source, more ...stri
 	return of, err
 }
 
+// merged gives the run of an issue whose branch was merged with its folder, as `finish: "keep"` leaves it, and is gone.
+func merged(ctx context.Context, src *git.Source, id string) []workspace.RefRun {
+	data, err := src.ReadPlain(ctx, src.Head, phases.RecordFile(id))
+	if err != nil {
+		return nil // where nothing is, an issue begins
+	}
+	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
+	if err == nil && run.Status != metadata.Completed {
+		return nil
+	}
+	return []workspace.RefRun{{ID: id, Ref: git.Ref{Name: git.KeptRefs, Commit: src.Head}, Source: src, Run: run, Err: err}}
+}
+
 // newest gives the record of a run where it has got furthest, and says which places have its
 // branch. A record that is kept by name counts only where there is none.
 func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed error) {

@@ -25,7 +25,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // Worker has the runs of a queue of issues done, each by a process of its own: reprise run. What there is to do stands in
@@ -231,7 +230,7 @@ func (w *Worker) look(ctx context.Context) (err error) {
 			f := facts{}
 			mine := slices.DeleteFunc(slices.Clone(all), func(r workspace.RefRun) bool { return r.ID != id })
 			if len(mine) == 0 {
-				mine = w.merged(ctx, id)
+				mine = merged(ctx, w.src, id)
 			}
 			f.run, f.where, f.err = newest(mine)
 			if it := of[id]; it != nil && w.working[id] == nil {
@@ -249,19 +248,6 @@ func (w *Worker) look(ctx context.Context) (err error) {
 	}
 	w.looked = true
 	return nil
-}
-
-// merged gives the run of an issue whose branch was merged with its folder, as `finish: "keep"` leaves it, and is gone.
-func (w *Worker) merged(ctx context.Context, id string) []workspace.RefRun {
-	data, err := w.src.ReadPlain(ctx, w.src.Head, phases.RecordFile(id))
-	if err != nil {
-		return nil // where nothing is, an issue begins
-	}
-	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
-	if err == nil && run.Status != metadata.Completed {
-		return nil
-	}
-	return []workspace.RefRun{{ID: id, Ref: git.Ref{Name: git.KeptRefs, Commit: w.src.Head}, Source: w.src, Run: run, Err: err}}
 }
 
 // stands says where an issue stands that no process of this worker works on. Until a service has room nothing is begun, as
