@@ -98,7 +98,10 @@ func (b *bot) open(ctx context.Context) error {
 		return err
 	}
 	b.turnTo(w)
-	if why := b.holder(ctx, w.Run.Execution.Lease); why != "" { // another process works on the run
+	switch why, apart := b.holder(ctx, w.Run.Execution.Lease); { // another process works on the run
+	case apart && (b.Trigger.Comment != nil || b.Trigger.Review != nil || b.Trigger.Label != ""):
+		return b.refuseAll(ctx, metadata.AlreadyRunning, why)
+	case why != "":
 		return b.ignore(metadata.AlreadyRunning, why)
 	}
 	if err := b.wire(ctx, b.opening(first)); err != nil {

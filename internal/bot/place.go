@@ -170,29 +170,31 @@ func (p *place) warnOf(err error) {
 // began reports whether a run is one: it has a commit, or is rehearsed.
 func (p *place) began(w *workspace.Workspace) bool { return p.In.Dry || !w.Fresh }
 
-// holder describes the process that works on a run, from the lease that it wrote.
-func (p *place) holder(ctx context.Context, lease *metadata.Lease) metadata.Reason {
+// holder describes the process that works on a run, from the lease that it wrote. One that is no job of a workflow
+// works apart: it takes no commands from the issue.
+func (p *place) holder(ctx context.Context, lease *metadata.Lease) (why metadata.Reason, apart bool) {
 	if lease == nil || lease.Owner == p.me || !p.Env.Now().Before(lease.Expires) {
-		return ""
+		return "", false
 	}
-	why, free := metadata.Because("held", "owner", lease.Owner), lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
+	free := lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
 	other, ok := environ.ParseOwner(lease.Owner)
 	if !ok {
-		return metadata.All(why, metadata.Because("held_until", "when", free))
+		return metadata.Because("held_apart", "owner", lease.Owner, "when", free), true
 	}
+	why = metadata.Because("held", "owner", lease.Owner)
 	if mine, ok := environ.ParseOwner(p.me); ok && mine.Run == other.Run && (mine.Attempt > other.Attempt || sharedLease(p.me, lease)) {
-		return "" // this is the same job, started again, or the one that the others have worked for
+		return "", false // this is the same job, started again, or the one that the others have worked for
 	}
 	over, err := (&github.Checks{Repo: p.GitHub}).JobOver(ctx, github.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
 		return other.Runner != "" && environ.RunnerName(runner) == other.Runner
 	})
 	switch {
 	case err != nil:
-		return metadata.All(why, metadata.Because("held_unknown", "error", err, "when", free))
+		return metadata.All(why, metadata.Because("held_unknown", "error", err, "when", free)), false
 	case over:
-		return ""
+		return "", false
 	}
-	return why
+	return why, false
 }
 
 // allTasks names all that do parts beside a process, as the holder of a lease: the jobs of the
