@@ -33,7 +33,13 @@ func inCloud(t *testing.T, cloud string) (*place, *cloudtest.Server, engine.Agen
 
 // Claude Code asks its models in a cloud by a key that it never has, and what it uses counts.
 func TestKeysOfCloudsStayOutside(t *testing.T) {
-	for cloud, models := range map[string]string{"bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0 AWS4-HMAC-SHA256 Credential=ASIA", "vertex": "claude-sonnet-4-5@20250929 Bearer token-of-key-2"} {
+	for cloud, of := range map[string]struct {
+		models string // what sonnet is there, and by which key
+		usd    float64
+	}{
+		"bedrock": {"us.anthropic.claude-sonnet-4-5-20250929-v1:0 AWS4-HMAC-SHA256 Credential=ASIA", 0.024},
+		"vertex":  {"claude-sonnet-5-5 Bearer token-of-key-2", 0.016},
+	} {
 		t.Run(cloud, func(t *testing.T) {
 			p, s, a := inCloud(t, cloud)
 			p.says(m.Turns(m.Run(`env; cat /proc/self/environ /proc/$PPID/environ; echo looked`).Costing(m.Usage{Input: 3000, Output: 200}), m.Say("Done.").Costing(m.Usage{Input: 3000, Output: 200})))
@@ -43,11 +49,11 @@ func TestKeysOfCloudsStayOutside(t *testing.T) {
 			if err != nil || r.Text != "Done." {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if r.Usage.InputTokens != 6000 || r.Usage.OutputTokens != 400 || r.Usage.USD < 0.0239 || r.Usage.USD > 0.0241 || len(r.Warnings) > 0 {
+			if r.Usage.InputTokens != 6000 || r.Usage.OutputTokens != 400 || r.Usage.USD < of.usd-1e-4 || r.Usage.USD > of.usd+1e-4 || len(r.Warnings) > 0 {
 				t.Errorf("usage %+v, warnings %q", r.Usage, r.Warnings)
 			}
 			for _, asked := range s.Asked() {
-				if !strings.HasPrefix(asked, models) {
+				if !strings.HasPrefix(asked, of.models) {
 					t.Errorf("asked %s", asked)
 				}
 			}
@@ -91,7 +97,7 @@ func TestCloudsThatDoNotAnswer(t *testing.T) {
 				s.Set(cloudtest.How{Status: status})
 				_, err := a.Run(t.Context(), p.task(pipelines.AccessTree))
 				var fault *engine.AgentError
-				if !errors.As(err, &fault) || fault.Class != want || len(s.Asked()) > 3 {
+				if !errors.As(err, &fault) || fault.Class != want || len(s.Asked()) > 8 { // 2.1.332 asks Vertex AI so often
 					t.Errorf("%v, after %d requests", err, len(s.Asked()))
 				}
 			})
