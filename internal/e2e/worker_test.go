@@ -49,7 +49,7 @@ func (w *worker) script() model.Script {
 // tried tells whether a review has seen its command to the end. Codex answers after ten
 // seconds, whether a command has ended or not.
 func (w *worker) tried(results []model.Message) bool {
-	const most = 30
+	const most = 20 // as often as that is no circle
 	seen := slices.ContainsFunc(results, func(m model.Message) bool { return strings.Contains(m.Text, w.passes) })
 	return len(results) > 0 && seen || len(results) == most
 }
