@@ -137,7 +137,7 @@ func spanOf(text string) (all time.Duration) {
 	units := map[string]time.Duration{"ms": time.Millisecond, "mil": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	for _, m := range spanPart.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseFloat(m[1], 64) // it is made of figures
-		all += time.Duration(min(n, 1e4) * float64(units[strings.ToLower(m[2])]))
+		all += time.Duration(min(n*float64(units[strings.ToLower(m[2])]), 1<<60))
 	}
 	return all
 }

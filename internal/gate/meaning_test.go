@@ -42,6 +42,9 @@ func TestSayings(t *testing.T) {
 		`"resets_at": "2026-11-29T08:00:00+09:00"`:            3*time.Hour + 59*time.Minute,
 		"reset: 2026/11/30 10:00, for 3 tries":                38*time.Hour + 59*time.Minute,
 		"RateLimit-Reset: 90\nDate: Sat":                      90 * time.Second,
+		"Please retry after 86400 seconds.":                   24 * time.Hour,
+		"quota is refreshed in 3 hours":                       3 * time.Hour,
+		"limit resets on the 1st of December":                 0, // and not in a second
 		"limit of 30000 tokens in 1 minute. Try again in 20s": 20 * time.Second,
 	} {
 		if got := waitIn(said, now); got != want {
@@ -53,6 +56,12 @@ func TestSayings(t *testing.T) {
 	}
 	if class, _, hint := MeaningOf("gemini", `[API Error: {"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta"}}]`, now); class != metadata.Refused || hint == "" {
 		t.Errorf("a model that is not found means %s, with the hint %q", class, hint)
+	}
+	if class, _, _ := MeaningOf("claude", "HTTP 0, unknown: API Error: Too many tokens, please wait before trying again. Usage limit reached", now); class != metadata.RateLimited {
+		t.Errorf("what a program has no word for means %s, whatever it says", class)
+	}
+	if class, wait, _ := MeaningOf("codex", "You've hit your usage limit. Upgrade to Plus to continue using Codex, or try again in 4 days 3 hours.", now); class != metadata.RateLimited || wait != 99*time.Hour {
+		t.Errorf("the limit of a free plan means %s in %v", class, wait)
 	}
 	if class, wait, _ := MeaningOf("codex", "The service rests. Please retry in 20s.", now); class != metadata.RateLimited || wait != 20*time.Second {
 		t.Errorf("words that nobody knows, with a time, mean %s in %v", class, wait)
