@@ -169,6 +169,9 @@ func candidates(ref string) []string {
 // FS returns a folder of a commit, given as in ReadFile, with regular files alone; nil where there is none.
 func (s *Source) FS(ctx context.Context, ref, dir string) (_ fs.FS, err error) {
 	defer wrap(&err, "read %s in %s", dir, ref)
+	if ref == "" {
+		return nil, nil // nothing is committed
+	}
 	commit, err := s.resolve(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -75,10 +76,10 @@ func (e *NoCommits) Error() string {
 func Find(ctx context.Context, dir string) (*Source, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, err
+		return nil, &NotARepository{Dir: "the current folder", Why: "is gone: go to another one", Err: err}
 	}
-	if strings.ContainsAny(dir, "\r\n") {
-		return nil, &NotARepository{Dir: strconv.Quote(dir), Why: "has a line break in its path, which git does not tell from the end of a line: rename that folder"}
+	if strings.ContainsAny(dir, "\r\n") || !utf8.ValidString(dir) {
+		return nil, &NotARepository{Dir: strconv.Quote(dir), Why: "has a line break in its path, or what is no UTF-8, which not every program can read: rename that folder"}
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return nil, &NotARepository{Dir: dir, Why: "no such folder", Err: err}

@@ -59,6 +59,7 @@ func TestFindRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, dir, want string }{
 		{"no repository", dir, "make one with git init"},
 		{"missing folder", filepath.Join(dir, "none"), "no such folder"},
+		{"a name in Latin-1", filepath.Join(dir, "caf\xe9"), "no UTF-8"},
 		{"a file", file, "not a folder"},
 		{"bare", bare, "bare repository"},
 		{"inside .git", filepath.Join(empty, ".git"), "inside of .git"},

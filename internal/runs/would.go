@@ -56,11 +56,14 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (_ works
 	return d, err
 }
 
-// SourceIfAny finds a repository, or gives nil where there is none, an empty one, or no git:
-// built-in pipelines and files need none.
+// SourceIfAny finds a repository, of which only the folder is known where nothing is committed, or gives nil where there
+// is none, or no git: built-in pipelines and files need none.
 func SourceIfAny(ctx context.Context, dir string) (*git.Source, error) {
 	src, err := git.Find(ctx, dir)
-	if errors.As(err, new(*git.NotARepository)) || errors.As(err, new(*git.NoCommits)) || errors.Is(err, exec.ErrNotFound) {
+	if unborn, is := errors.AsType[*git.NoCommits](err); is {
+		return &git.Source{Dir: unborn.Dir}, nil
+	}
+	if errors.As(err, new(*git.NotARepository)) || errors.Is(err, exec.ErrNotFound) {
 		return nil, nil
 	}
 	return src, err
