@@ -357,7 +357,7 @@ func ReleaseFromPipes(root *os.Root) (stop func()) {
 		if stopped {
 			return
 		}
-		removePipes(root)
+		RemovePipes(root)
 		wait *= 2 // it may be a large tree
 		timer.Reset(wait)
 	})
@@ -369,8 +369,9 @@ func ReleaseFromPipes(root *os.Root) (stop func()) {
 	}
 }
 
-// removePipes removes the pipes of the work tree. Whoever waits for one to be written to finds it empty.
-func removePipes(root *os.Root) {
+// RemovePipes removes the pipes of the folder "tree", and names them from there. Whoever waits for one to be written to
+// finds it empty.
+func RemovePipes(root *os.Root) (removed []string) {
 	_ = Walk(root, "tree", func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
 		if err != nil || d.Type()&fs.ModeNamedPipe == 0 {
 			return nil // what is gone or locked, git does not open either
@@ -378,9 +379,11 @@ func removePipes(root *os.Root) {
 		// Open while it is removed, it keeps nobody waiting who opens it just now.
 		f, err := root.OpenFile(p, os.O_RDWR|syscall.O_NONBLOCK, 0)
 		_ = root.Remove(p) // somebody else may have
+		removed = append(removed, strings.TrimPrefix(p, "tree/"))
 		if err == nil {
 			_ = f.Close() // nothing was written
 		}
 		return nil
 	})
+	return removed
 }

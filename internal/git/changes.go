@@ -23,9 +23,17 @@ func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	r.unlock()
+	pipes := folders.RemovePipes(r.root) // git would wait for some of them
 	changes, err := r.compare(ctx)
 	if err != nil {
 		return nil, r.whyNot(err)
+	}
+	for _, p := range pipes {
+		if i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == p }); i >= 0 {
+			changes[i].Type = Other
+		} else if Under(p, r.opt.State) {
+			changes = append(changes, Change{Path: p, Type: Other})
+		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil

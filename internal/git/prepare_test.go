@@ -174,8 +174,9 @@ func TestScratchIsMadeAnew(t *testing.T) {
 // Git waits for nobody at a pipe where it looks for rules.
 func TestPipesOfRules(t *testing.T) {
 	t.Parallel()
-	r := openRun(t, newUser(t, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n"}))
+	r := openRun(t, newUser(t, map[string]string{"a.txt": "a\n", "dir/b.txt": "b\n", ".gitignore": "x\n"}))
 	commit(t, r, "{1}")
+	must(t, os.Remove(r.Tree()+"/.gitignore"))
 	for _, name := range []string{".gitignore", "dir/.gitignore", "dir/.gitattributes", ".gitattributes"} {
 		must(t, syscall.Mkfifo(r.Tree()+"/"+name, 0o644))
 	}
@@ -183,9 +184,10 @@ func TestPipesOfRules(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	changes, err := r.Changes(ctx)
-	if err != nil || len(changes) != 1 || changes[0].Path != "a.txt" {
+	if err != nil || len(changes) != 2 || changes[0].Path != ".gitignore" || changes[0].Type != Other || changes[1].Path != "a.txt" {
 		t.Fatalf("changes %+v, %v", changes, err)
 	}
+	must(t, r.Restore(ctx, ".gitignore"))
 	commit(t, r, "{2}", "a.txt")
 	clean(t, r)
 }
