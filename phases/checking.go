@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -88,13 +89,23 @@ func whyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadat
 }
 
 // CouldNotRun reports whether a check that failed says nothing of the code: a shell could not start it, its time was over,
-// it was killed, or what it starts is not there.
+// it was killed from outside, or what it starts is not there.
 func CouldNotRun(c metadata.CheckResult) bool {
-	return c.ExitCode < 0 || slices.Contains([]int{126, 127, 137}, c.ExitCode) || !c.Pass && notThere.MatchString(c.Output)
+	return c.ExitCode < 0 || slices.Contains([]int{124, 126, 127, 130, 137, 143}, c.ExitCode) || !c.Pass && notThere.MatchString(c.Output)
 }
 
 // notThere is how programs that start others say that they could not.
-var notThere = regexp.MustCompile(`(?m)^(make(\[\d+\])?: \*\*\* (\[.*\] Error 12[67]|No rule to make target .*)|\S*python[\d.]*: No module named \S+|npm (ERR!|error) Missing script: .*)$`)
+var notThere = regexp.MustCompile("(?m)^\\s*(?:" + strings.Join([]string{
+	`make(\[\d+\])?: \*\*\* (\[.*\] Error 12[67]|No rule to make target .*|No targets specified and no makefile found.*)`,
+	`\S*python[\d.]*: (No module named \S+|can't open file .*)`,
+	`npm (ERR!|error) (Missing script: .*|could not determine executable to run|enoent Could not read package\.json.*)`,
+	`.*ERR_PNPM_NO_SCRIPT.*|error Command ".*" not found\.|Usage Error: Couldn't find a script named .*|error: Script not found .*`,  // pnpm, yarn, bun
+	"error: (no such command: .*|could not find `Cargo\\.toml` .*|(?i:no justfile|justfile does not contain).*|Failed to spawn: .*)", // cargo, just, uv
+	`Command not found: \S+|Error: the command \S+ could not be found.*|ERROR: file or directory not found: .*`,                      // poetry, pipenv, pytest
+	`Don't know how to build task .*|Command ".*" is not defined\.|Could not open input file: .*|task: Task .* does not exist`,       // rake, composer, php
+	`.* there is no POM in this directory .*|Cannot locate tasks that match .*|Task '.*' not found in .*project.*`,                   // maven, gradle
+	`go: go\.mod file not found .*|pattern .*: directory prefix .* does not contain main module.*|.*Cannot connect to the Docker daemon.*`,
+}, "|") + `)\s*$`)
 
 // failedBefore gives how a check that fails now failed before; nil if it did not, or could not run.
 func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metadata.CheckResult {

@@ -55,7 +55,19 @@ func TestNotKnownBefore(t *testing.T) {
 		"another command": {with(failing("TestA"), func(c *metadata.CheckResult) { c.Run = "true" }), failing("TestA")},
 		"ran out of time": {with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 }), with(failing("TestA"), func(c *metadata.CheckResult) { c.ExitCode = -1 })},
 		"no rule of make": {with(failing(), func(c *metadata.CheckResult) { c.Output = "make: *** No rule to make target 'test'.  Stop.\n" }), failing()},
-		"nothing to run":  {with(failing(), func(c *metadata.CheckResult) { c.Output = "/usr/bin/python3: No module named pytest\n" }), failing()},
+		"a tool's limit":  {with(failing(), func(c *metadata.CheckResult) { c.ExitCode = 124 }), with(failing(), func(c *metadata.CheckResult) { c.ExitCode = 124 })},
+		"no such recipe":  {with(failing(), func(c *metadata.CheckResult) { c.Output = "error: Justfile does not contain recipe `test`.\n" }), failing()},
+		"no such task": {with(failing(), func(c *metadata.CheckResult) {
+			c.Output = "* What went wrong:\nTask 'tst' not found in root project 'x'.\n"
+		}), failing()},
+		"no such script": {with(failing(), func(c *metadata.CheckResult) {
+			c.Output = "yarn run v1.22\nerror Command \"test\" not found.\ninfo Visit x\n"
+		}), failing()},
+		"no such command": {with(failing(), func(c *metadata.CheckResult) { c.Output = "error: no such command: `nextest`\n\nhelp: x\n" }), failing()},
+		"no Go module": {with(failing(), func(c *metadata.CheckResult) {
+			c.Output = "go: go.mod file not found in current directory or any parent directory; see 'go help modules'\n"
+		}), failing()},
+		"nothing to run": {with(failing(), func(c *metadata.CheckResult) { c.Output = "/usr/bin/python3: No module named pytest\n" }), failing()},
 	} {
 		now := []metadata.CheckResult{tt.now}
 		KnownBefore(now, []metadata.CheckResult{tt.before}, nil)

@@ -78,9 +78,12 @@ func (a *Account) line(line []byte) (shown []byte, is bool) {
 // named, so that more than Most are needed to have Most in the end.
 const mostInMemory = 4 * most
 
+// passing are parts of names that are others each time, and would make the same test another one.
+var passing = regexp.MustCompile(`\b0x[0-9a-f]{5,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?:/tmp|/var/folders)/[^\s:;,'")\]]+`)
+
 func (a *Account) add(name string) {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	name = text.Short(name, longest)
+	name = text.Short(passing.ReplaceAllLiteralString(name, "…"), longest)
 	if name != "" && len(a.names) < mostInMemory && !slices.Contains(a.names, name) {
 		a.names = append(a.names, name)
 	}

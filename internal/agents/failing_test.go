@@ -33,6 +33,7 @@ func TestLines(t *testing.T) {
 		},
 		"other JSON":      {`{"action":"deleted","id":1}` + "\n" + `{"Action":` + "\n", nil, ""},
 		"pytest":          {"FAILED tests/test_a.py::test_b[1 - x] - assert 1 == 2\nFAILED tests/test_a.py::C::test_d\nFAILED to do it\n", []string{"tests/test_a.py::test_b[1", "tests/test_a.py::C::test_d"}, ""},
+		"an address":      {"FAILED t.py::test_a[<f at 0x7f4e0e91>]\nFAILED t.py::test_a[<f at 0x7f836c02>]\n", []string{"t.py::test_a[<f at …>]"}, ""},
 		"cargo":           {"test a::b ... FAILED\ntest a::c ... ok\n", []string{"a::b"}, ""},
 		"TAP":             {"ok 1 - fine\nnot ok 2 - greets people\nnot ok 3 later # TODO\n", []string{"greets people"}, ""},
 		"node":            {"✔ fine (0.1ms)\n✖ greets people (1.2ms)\n✖ greets people (1.2ms)\n✖ failing tests:\n", []string{"greets people"}, ""},
