@@ -63,7 +63,7 @@ func TestNamed(t *testing.T) {
 // What something starts by itself at a push or in a checkout, and what other agents obey, is protected, and a pipeline
 // can open it.
 func TestWhatStartsByItself(t *testing.T) {
-	for p := range strings.FieldsSeq(`.circleci/config.yml Jenkinsfile ci/Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yaml .travis.yml
+	for p := range strings.FieldsSeq(`.circleci/config.yml circle.yml buddy.yml codeship-steps.yml ci/x.gocd.yaml apprunner.yaml .do/app.yaml .restyled.yaml .Rprofile .gdbinit .mvn/extensions.xml .helix/languages.toml .agent/rules/x.md .iflow/x Jenkinsfile ci/Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yaml .travis.yml
 		.drone.yml .woodpecker.yml .woodpecker/test.yaml .buildkite/pipeline.yml cloudbuild.yaml bitbucket-pipelines.yml appveyor.yml .cirrus.yml
 		buildspec.yml .semaphore/semaphore.yml .tekton/x.yaml .gitea/workflows/x.yml .gitlab-ci.yml .gitlab/ci/x.yml .teamcity/settings.kts
 		.scrutinizer.yml .taskcluster.yml .onedev-buildspec.yml .upsun/config.yaml wrangler.toml .trunk/trunk.yaml .builds/x.yml .build.yml bitrise.yml ci_scripts/ci_post_clone.sh .readthedocs.yaml netlify.toml vercel.json render.yaml renovate.json .renovaterc
