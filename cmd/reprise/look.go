@@ -42,9 +42,6 @@ is new on origin, fetch first.`,
 			return text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
 		}
 		runs.ShowList(env, all)
-		if slices.ContainsFunc(all, func(r runs.Run) bool { return slices.Contains(r.Where, runs.Origin) }) {
-			_, _ = fmt.Fprintln(env.Stderr, "reprise: origin is shown as it was fetched last; git fetch origin brings what is new there")
-		}
 		return nil
 	})
 }
@@ -79,7 +76,11 @@ func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []r
 		if broken != nil && len(all) == 0 {
 			return broken
 		}
-		return cmp.Or(broken, show(all, asJSON))
+		err = cmp.Or(broken, show(all, asJSON))
+		if src.RemoteURL != "" && !asJSON {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise: origin is shown as it was fetched last; git fetch origin brings what is new there")
+		}
+		return err
 	}
 	repoFlag(c.Flags(), &repo)
 	jsonFlag(c, &asJSON, what)
