@@ -136,7 +136,7 @@ func (r *RollbackPlan) putAside(c Course, rec *metadata.Phase) {
 // wherever it is shown, words to that effect stand before it.
 func withoutBecause(reason string) string {
 	word, rest, ok := strings.Cut(strings.TrimSpace(reason), " ")
-	if ok && strings.EqualFold(word, "because") && strings.TrimSpace(rest) != "" {
+	if ok && strings.EqualFold(word, "because") && strings.TrimSpace(rest) != "" && !strings.HasPrefix(strings.TrimSpace(rest), "of ") {
 		return strings.TrimSpace(rest)
 	}
 	return reason

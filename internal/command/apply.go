@@ -164,7 +164,7 @@ func (o Request) Apply(of phases.Course, busy bool) (Effect, error) {
 		}
 		next, err = phases.Approve(of, c)
 		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
-		if next.Status == metadata.Cancelled {
+		if next.Status == metadata.Cancelled && of.Run.Status != metadata.Cancelled {
 			why = next.Stop.Why
 		}
 	case "answer":
