@@ -161,13 +161,13 @@ var mailForms = sync.OnceValue(func() *regexp.Regexp {
 	const when, quoted = `(?:\d[:./-]\d|\d{4})`, `[:：]\s*\n(?:\s*\n)*(?:>.*\n|\s*\n)*>.*\s*\z`
 	return regexp.MustCompile(`(?m)^(?:` + strings.Join([]string{
 		`(?:[-_]{5,}.*\n)?\*{0,2}[\pL ]{2,12}:\*{0,2} .*@.*\n(?:\*{0,2}[\pL ]{2,12}:\*{0,2} .*\n){2}`,
-		`.*` + when + `.*\n[^\d\n]*@.*` + quoted,
+		`.*` + when + `.*(?:\n[^\d\n]*@.*|@.*\n\pL{2,15} ?)` + quoted,
 		`.*(?:@|` + when + `).*` + quoted,
-		`.*\d[:.]\d\d.*@\S*>.*[:：]\s*$`, // who wrote when, where the mail is not marked as a quotation
+		`.*\d[:.]\d\d.*@\S*>.*(?:[:：](?:\s*| {3}.*)| -{3,}\s*)$`, // who wrote when, where the mail is not marked as a quotation
 		`-{3,} ?[\pL ]{5,40} ?-{3,}\s*\z`,
 		`-- ?\r?$`,
 		`(?:—\s*\n)?(?:Reply to this email directly|You are receiving this because|Message ID: <)`,
-		`(?:Sent from my |Get Outlook for |Von meinem .* gesendet|Envoyé de mon |iPhoneから送信)`,
+		`(?:Sent from my |\pL+ Outlook \pL+ (?:iOS|Android|Mac)\b|Von meinem .* gesendet|Envoyé de mon |iPhoneから送信)`,
 		`(?:(?:Sent|Gesendet|Envoyé|Enviado|Inviato|Verzonden) (?:from|with|via|von|mit|depuis|avec|desde|do|da|met|vanaf)(?: mi)? \[?(?:\p{Lu}|iP).*|.*から送信)\s*\z`,
 	}, "|") + `)`)
 })
