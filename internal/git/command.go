@@ -53,7 +53,7 @@ func (r *Repo) place(env []string) []string {
 }
 
 // reads is how objects are read, also those of what is staged.
-func (r *Repo) reads() reader { return r.gitCall }
+func (r *Repo) reads() reader { return r.src.once(r.gitCall) }
 
 // readAt reads a file at a commit, a full hash. The error wraps fs.ErrNotExist when either is missing.
 func (r *Repo) readAt(ctx context.Context, commit, path string) ([]byte, error) {

@@ -55,6 +55,10 @@ func TestCommitStateAndCode(t *testing.T) {
 	}
 	commit(t, r, "{2}", "new file.txt")
 	clean(t, r)
+	must(t, os.Rename(user+"/.git", user+"/gone")) // git is not asked again for what a commit has
+	if _, err := r.ReadFile(t.Context(), id, record); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestMoves(t *testing.T) {

@@ -110,6 +110,7 @@ type call struct {
 	Secrets []string // never to appear in an error
 	Lock    *os.File // held open by the command as well; may be nil
 	Private string   // settings that no environment shows, see privately; may be ""
+	Lasting bool     // whatever is read has a full hash, see once
 	Memory  int      // kB of data that git and each of its helpers may hold; 0: no limit
 }
 

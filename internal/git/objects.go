@@ -32,6 +32,26 @@ const submodule = "160000"
 // reader runs a command of git where objects are to be read.
 type reader func(ctx context.Context, c call) ([]byte, error)
 
+// lasting says whether names begin with full hashes: what they name never changes.
+func lasting(names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return !isHash(n[:min(len(n), len(zero))]) })
+}
+
+// once has a reader ask for what lasts only once, but for what is not there yet.
+func (s *Source) once(r reader) reader {
+	return func(ctx context.Context, c call) ([]byte, error) {
+		key := strings.Join(c.Args, "\x00") + "\n" + c.Stdin
+		if known, is := s.known.Load(key); is && c.Lasting {
+			return []byte(known.(string)), ctx.Err()
+		}
+		out, err := r(ctx, c)
+		if c.Lasting && err == nil && len(out) < 256<<10 && !bytes.Contains(out, []byte(" missing\n")) {
+			s.known.Store(key, string(out))
+		}
+		return out, err
+	}
+}
+
 // git runs a command that reads nothing.
 func (r reader) git(ctx context.Context, args ...string) ([]byte, error) {
 	return r(ctx, call{Args: args})
@@ -47,7 +67,7 @@ func (r reader) objects(ctx context.Context, names ...string) ([]object, error) 
 			return nil, fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
 		}
 	}
-	out, err := r(ctx, call{Args: []string{"cat-file", "--batch"}, Stdin: strings.Join(names, "\n") + "\n"})
+	out, err := r(ctx, call{Args: []string{"cat-file", "--batch"}, Stdin: strings.Join(names, "\n") + "\n", Lasting: lasting(names...)})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +123,7 @@ func (r reader) entries(ctx context.Context, commit string, paths []string, flag
 		if some[0] != "" {
 			args = append(args, some...)
 		}
-		out, err := r.git(ctx, args...)
+		out, err := r(ctx, call{Args: args, Lasting: lasting(commit)})
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +216,7 @@ func (r reader) base(ctx context.Context, one, other string) (string, error) {
 
 // differ gives what makes one commit, or tree, of another, in the order of the paths.
 func (r reader) differ(ctx context.Context, from, to string) ([]op, error) {
-	out, err := r.git(ctx, slices.Concat([]string{"diff-tree", "-r"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"})...)
+	out, err := r(ctx, call{Args: slices.Concat([]string{"diff-tree", "-r"}, rawFlags(), []string{from + "^{tree}", to + "^{tree}"}), Lasting: lasting(from, to)})
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing/fstest"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -199,8 +201,8 @@ func (s *Source) filesBelow(ctx context.Context, commit, dir string, most int) (
 	found, err := s.reads().below(ctx, commit, dir)
 	var names, blobs []string
 	files := map[string][]byte{}
-	for p, e := range found {
-		if strings.HasPrefix(e.Mode, "100") {
+	for _, p := range slices.Sorted(maps.Keys(found)) {
+		if e := found[p]; strings.HasPrefix(e.Mode, "100") {
 			names, blobs = append(names, p), append(blobs, e.ID)
 		} else {
 			files[p] = nil
@@ -334,7 +336,7 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 		return "", nil, err
 	}
 	defer os.RemoveAll(dir)
-	s := &Source{CommonDir: dir, env: takeEnviron()}
+	s := &Source{CommonDir: dir, env: takeEnviron(), known: &sync.Map{}}
 	if _, err := s.inspect(ctx, "init", "--quiet", "--bare", "--template="); err != nil {
 		return "", nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -30,6 +31,7 @@ type Source struct {
 	UserEmail     string // likewise
 
 	env         environ
+	known       *sync.Map // see once
 	config      configuration
 	remoteHead  string             // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string             // commit of DefaultBranch
@@ -86,7 +88,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: takeEnviron()}
+	s := &Source{Dir: dir, env: takeEnviron(), known: &sync.Map{}}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
@@ -225,11 +227,11 @@ func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
 
 // offline is how objects are read that are here.
 func (s *Source) offline() reader {
-	return func(ctx context.Context, c call) ([]byte, error) {
+	return s.once(func(ctx context.Context, c call) ([]byte, error) {
 		at := s.inspection()
 		c.Dir, c.Env = at.Dir, at.Env
 		return c.do(ctx)
-	}
+	})
 }
 
 func (s *Source) inspection(args ...string) call {

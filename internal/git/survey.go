@@ -168,7 +168,7 @@ func (s *Source) reads() reader {
 	if len(s.promisors) == 0 {
 		return s.offline()
 	}
-	return func(ctx context.Context, c call) ([]byte, error) {
+	return s.once(func(ctx context.Context, c call) ([]byte, error) {
 		dir, remove, err := s.apart()
 		if err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ func (s *Source) reads() reader {
 		defer remove()
 		c.Dir, c.Env = dir, []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}
 		return line{src: s, remote: s.promisors[0]}.do(ctx, c)
-	}
+	})
 }
 
 // apart makes a git directory for a while that knows only where the user's history is cut and what is checked out:
