@@ -25,8 +25,9 @@ type checker struct {
 	main    *node // the pipeline that was asked for, or nil
 	config  *node // the settings of the repository, or nil
 	library *library
-	schema  cue.Value // with the definitions of what conditions may ask about
-	loose   bool      // values need not be concrete
+	schema  cue.Value          // with the definitions of what conditions may ask about
+	known   map[string]*schema // the definitions that files are held against
+	loose   bool               // values need not be concrete
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so

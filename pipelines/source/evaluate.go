@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"cuelang.org/go/cue"
 
@@ -14,11 +15,14 @@ import (
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
 
-// newChecker gives a checker of files that may import some packages, with a schema in CUE.
-func newChecker(schema string, packages []file) *checker {
+// newChecker gives a checker of files with a schema in CUE.
+func newChecker(text string) *checker {
 	ctx := NewContext()
-	return &checker{library: newLibrary(ctx, packages), schema: ctx.CompileString(schema, cue.Filename("schema.cue"))}
+	return &checker{library: newLibrary(ctx, nil), schema: ctx.CompileString(text, cue.Filename("schema.cue")), known: map[string]*schema{}}
 }
+
+// prepared is the one of pipelines: their schema is compiled once in a process.
+var prepared = sync.OnceValue(func() *checker { return newChecker(pipelines.Schema) })
 
 // read reads a file and holds it against a definition of the schema; nil, and noted, if there is nothing in it to go
 // on with.
@@ -28,7 +32,10 @@ func (c *checker) read(f file, definition string) *node {
 	if len(found) > 0 {
 		return nil
 	}
-	return c.walk(v, c.definition(definition), &node{place: place{File: f.Name, Line: 1, Column: 1}})
+	if c.known[definition] == nil {
+		c.known[definition] = c.definition(definition)
+	}
+	return c.walk(v, c.known[definition], &node{place: place{File: f.Name, Line: 1, Column: 1}})
 }
 
 // definition gives one of the schema.
@@ -48,7 +55,8 @@ func (c *checker) fields(f file, definition string) *node {
 // evaluate resolves the first of the files of a request, which may build on the others and on built-in
 // pipelines, with what Config says, if there is one, and holds the whole against the policies.
 func evaluate(req request) (*pipelines.Pipeline, error) {
-	c := newChecker(pipelines.Schema, req.Packages)
+	c := *prepared()
+	c.library = newLibrary(c.library.ctx, req.Packages)
 	if req.Config != nil {
 		c.library.left -= len(req.Config.Text)
 		if c.config = c.fields(*req.Config, "#Config"); c.config == nil {
@@ -145,7 +153,7 @@ type Document struct {
 // What is right is in the document also beside mistakes, unless it is nil. It is evaluated in this process
 // and without limits, so it has to come from the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
-	c := newChecker(schema, nil)
+	c := newChecker(schema)
 	if err := c.schema.Err(); err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
@@ -173,7 +181,8 @@ func (d *Document) Mistakes() error { return d.own.Found.OrNil() }
 
 // usual gives the pipeline that the settings of a repository name, one of those that are known, or "".
 func usual(config file, packages []file, known []string) (string, error) {
-	c := newChecker(pipelines.Schema, packages)
+	c := *prepared()
+	c.library = newLibrary(c.library.ctx, packages)
 	named := c.fields(config, "#Config").get("pipeline")
 	name, _, _ := strings.Cut(named.text(), "/")
 	if named != nil && name != pipelines.Auto && !slices.Contains(known, name) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 	"cuelang.org/go/encoding/yaml"
 	yaml3 "go.yaml.in/yaml/v3"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -75,7 +75,7 @@ func (f file) unreadable(err error) pipelines.Mistakes {
 		n := sort.Search(len(lines)-1, func(i int) bool { return syntaxError(strings.Join(lines[:i+1], "")) == wrong })
 		line := strings.TrimRight(lines[n], "\n")
 		column := len(line) - len(strings.TrimLeft(line, " \t")) + 1
-		message := pipelines.OneLine(itsLine.ReplaceAllString(wrong, ""))
+		message := pipelines.OneLine(itsLine().ReplaceAllString(wrong, ""))
 		return pipelines.Mistakes{{File: f.Name, Line: n + 1, Column: column, Message: message + yamlHint(message, line)}}
 	}
 	found := translate(err, f.Name)
@@ -90,7 +90,7 @@ func (f file) unreadable(err error) pipelines.Mistakes {
 }
 
 // itsLine is how the reader of YAML begins a message.
-var itsLine = regexp.MustCompile(`^line [^:]*: `)
+var itsLine = text.Pattern(`^line [^:]*: `)
 
 // twice finds what only CUE may have several times: a field of one object, also in JSON, which is YAML; and the document.
 func (f file) twice() (found pipelines.Mistakes) {
@@ -103,7 +103,7 @@ func (f file) twice() (found pipelines.Mistakes) {
 	d, types, second := yaml3.NewDecoder(strings.NewReader(yamlLines(f.Text))), (*yaml3.TypeError)(nil), yaml3.Node{}
 	if err := d.Decode(new(any)); stderrors.As(err, &types) {
 		for _, wrong := range types.Errors {
-			if m := givenTwice.FindStringSubmatch(wrong); m != nil {
+			if m := givenTwice().FindStringSubmatch(wrong); m != nil {
 				line, _ := strconv.Atoi(m[1]) // it is made of figures
 				add(line, fmt.Sprintf("%s is given twice, first on line %s; leave one out", m[2], m[3]))
 			}
@@ -116,7 +116,7 @@ func (f file) twice() (found pipelines.Mistakes) {
 }
 
 // givenTwice is how the reader of YAML says that a field is there twice.
-var givenTwice = regexp.MustCompile(`^line ([0-9]+): mapping key "(.*)" already defined at line ([0-9]+)$`)
+var givenTwice = text.Pattern(`^line ([0-9]+): mapping key "(.*)" already defined at line ([0-9]+)$`)
 
 // ending is that of the language in which a file is written.
 func (f file) ending() string {
@@ -149,11 +149,11 @@ func decode(f file) (*ast.File, error) {
 // yamlLines ends every line in one way. YAML knows five, and CUE's reader of
 // it, which counts only one of them, panics on the others. Nor does it know that it reads 1.2 as 1.1.
 func yamlLines(text string) string {
-	text = yamlVersion.ReplaceAllString(text, "%YAML 1.1")
+	text = yamlVersion().ReplaceAllString(text, "%YAML 1.1")
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 }
 
-var yamlVersion = regexp.MustCompile(`(?m)^%YAML 1\.2\b`)
+var yamlVersion = text.Pattern(`(?m)^%YAML 1\.2\b`)
 
 func alone(expr ast.Expr) *ast.File {
 	return &ast.File{Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
@@ -163,7 +163,7 @@ func alone(expr ast.Expr) *ast.File {
 func translate(err error, name string) (found pipelines.Mistakes) {
 	for _, e := range errors.Errors(err) {
 		m := pipelines.Mistake{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
-		if at := fileAndLine.FindStringSubmatch(strings.TrimPrefix(m.Message, name)); at != nil {
+		if at := fileAndLine().FindStringSubmatch(strings.TrimPrefix(m.Message, name)); at != nil {
 			m.Line, _ = strconv.Atoi(at[1]) // 0 if it has none
 			m.Column, m.Message = min(m.Line, 1), at[2]
 		}
@@ -193,7 +193,7 @@ func messageOf(e errors.Error) string {
 }
 
 // fileAndLine is what YAML's reader puts in front of a message, behind the name of the file.
-var fileAndLine = regexp.MustCompile(`^:(?:([0-9]+):)? (.*)$`)
+var fileAndLine = text.Pattern(`^:(?:([0-9]+):)? (.*)$`)
 
 // pathOf writes a path of CUE as the mistakes do.
 func pathOf(selectors []string) (p string) {
@@ -213,12 +213,12 @@ func pathOf(selectors []string) (p string) {
 func fileEndings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }
 
 // tooMuch matches numbers with an exponent of five digits or more. CUE takes one that it cannot compute for 1.
-var tooMuch = regexp.MustCompile(`^[0-9._]+[eE][+-]?[0_]*[1-9](?:_*[0-9]){4,}$`)
+var tooMuch = text.Pattern(`^[0-9._]+[eE][+-]?[0_]*[1-9](?:_*[0-9]){4,}$`)
 
 // outsized finds the numbers in a syntax tree that are none to compute with.
 func outsized(tree ast.Node) (found errors.Error) {
 	ast.Walk(tree, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && tooMuch.MatchString(lit.Value) {
+		if lit, ok := n.(*ast.BasicLit); ok && tooMuch().MatchString(lit.Value) {
 			found = errors.Append(found, errors.Newf(lit.Pos(), "the number %.40s has an exponent of more than four digits; write one that can be computed with", lit.Value))
 		}
 		return true
