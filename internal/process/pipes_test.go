@@ -71,7 +71,7 @@ func TestPipeThatNeverEnds(t *testing.T) {
 	p := expired(t, "one\n")
 	go func() {
 		for {
-			if _, err := p.theirs[1].WriteString("and on\n"); err != nil {
+			if _, err := p.theirs[1].WriteString(strings.Repeat("and on\n", 1<<10)); err != nil {
 				return // it is closed
 			}
 		}
