@@ -1,10 +1,10 @@
 package phases
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -103,13 +103,13 @@ func LostTests(best *metadata.Best, now []metadata.CheckResult, diff func() (str
 		}
 	}
 	return slices.DeleteFunc(lost, func(test string) bool {
-		words := testWord.FindAllString(test, -1)
+		words := testWord().FindAllString(test, -1)
 		return len(words) > 0 && strings.Contains(added.String(), words[len(words)-1])
 	}), nil
 }
 
 // testWord matches the parts of a test's name, of which the last is its own.
-var testWord = regexp.MustCompile(`[^\s/:>.#()\[\]]+`)
+var testWord = text.Pattern(`[^\s/:>.#()\[\]]+`)
 
 // writersOf gives the attempts that have written the work of a phase.
 func writersOf(run metadata.Run, phase string) (all []int) {

@@ -2,10 +2,10 @@ package phases
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -23,7 +23,7 @@ func AllChecks(plan *pipelines.Pipeline) (all []pipelines.Check) {
 }
 
 // testFile matches names that files of tests have in most languages.
-var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
+var testFile = text.Pattern(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
 
 // affectedPhases names the checks that fail, and the files of tests that open blockers are about.
 func affectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
@@ -40,7 +40,7 @@ func affectedPhases(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 	}
 	if v != nil {
 		for _, f := range v.OpenBlockers() {
-			if testFile.MatchString(f.File) {
+			if testFile().MatchString(f.File) {
 				out = append(out, f.File)
 			}
 		}
@@ -91,11 +91,11 @@ func whyOtherwise(c metadata.CheckResult, before []metadata.CheckResult) metadat
 // CouldNotRun reports whether a check that failed says nothing of the code: a shell could not start it, its time was over,
 // it was killed from outside, or what it starts is not there.
 func CouldNotRun(c metadata.CheckResult) bool {
-	return c.ExitCode < 0 || slices.Contains([]int{124, 126, 127, 130, 137, 143}, c.ExitCode) || !c.Pass && notThere.MatchString(c.Output)
+	return c.ExitCode < 0 || slices.Contains([]int{124, 126, 127, 130, 137, 143}, c.ExitCode) || !c.Pass && notThere().MatchString(c.Output)
 }
 
 // notThere is how programs that start others say that they could not.
-var notThere = regexp.MustCompile("(?m)^\\s*(?:" + strings.Join([]string{
+var notThere = text.Pattern("(?m)^\\s*(?:" + strings.Join([]string{
 	`make(\[\d+\])?: \*\*\* (\[.*\] Error 12[67]|No rule to make target .*|No targets specified and no makefile found.*)`,
 	`\S*python[\d.]*: (No module named \S+|can't open file .*)`,
 	`npm (ERR!|error) (Missing script: .*|could not determine executable to run|enoent Could not read package\.json.*)`,

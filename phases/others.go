@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,13 +152,13 @@ type Place struct {
 }
 
 // hunk matches where a part of a patch begins; no line of a file does so in one.
-var hunk = regexp.MustCompile(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+var hunk = text.Pattern(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // ChangedPlaces gives the parts of files that a patch of git changes.
 func ChangedPlaces(patch string) (all []Place) {
 	for _, part := range strings.Split("\n"+patch, "\ndiff --git ")[1:] {
 		names, _ := ChangedInPatch("diff --git " + part)
-		hunks := hunk.FindAllStringSubmatch(part, -1)
+		hunks := hunk().FindAllStringSubmatch(part, -1)
 		for _, h := range append(hunks, []string{"", "0", "0"})[:max(1, len(hunks))] { // what is no text changes as a whole
 			first, _ := strconv.Atoi(h[1])
 			n, _ := strconv.Atoi(cmp.Or(h[2], "1"))

@@ -2,16 +2,16 @@ package phases
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // testTree matches what tests stand on, and names that testFile does not know: UserTest.java, conftest.py.
-var testTree = regexp.MustCompile(`(^|/)(testdata|fixtures|__(snapshots|fixtures|mocks)__)/|[a-z0-9](Tests?|Specs?|IT)\.\w+$|(^|/)conftest\.py$`)
+var testTree = text.Pattern(`(^|/)(testdata|fixtures|__(snapshots|fixtures|mocks)__)/|[a-z0-9](Tests?|Specs?|IT)\.\w+$|(^|/)conftest\.py$`)
 
 // TestsAmong gives those of some paths that are tests of a phase, as it says itself or as most languages call them.
 func TestsAmong(p *pipelines.Phase, paths []string) []string {
@@ -19,21 +19,21 @@ func TestsAmong(p *pipelines.Phase, paths []string) []string {
 		if len(p.Tests) > 0 {
 			return !pipelines.MatchesPath(name, p.Tests)
 		}
-		return !testFile.MatchString(name) && !testTree.MatchString(name)
+		return !testFile().MatchString(name) && !testTree().MatchString(name)
 	})
 }
 
 // ForAllTests reports whether a file of tests says, as most languages call it, how those in others run.
-func ForAllTests(name string) bool { return forAllTests.MatchString(name) }
+func ForAllTests(name string) bool { return forAllTests().MatchString(name) }
 
-var forAllTests = regexp.MustCompile(`(^|/)(conftest\.py|main_test\.go|\w+_helper\.rb|[\w.-]*setup[\w.-]*\.[cm]?[jt]sx?)$`)
+var forAllTests = text.Pattern(`(^|/)(conftest\.py|main_test\.go|\w+_helper\.rb|[\w.-]*setup[\w.-]*\.[cm]?[jt]sx?)$`)
 
 // documents matches names of documents.
-var documents = regexp.MustCompile(`(?i)\.(md|mdx|rst|adoc)$`)
+var documents = text.Pattern(`(?i)\.(md|mdx|rst|adoc)$`)
 
 // OnlyDocuments reports whether some paths are all of documents, which need no test.
 func OnlyDocuments(paths []string) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(name string) bool { return !documents.MatchString(name) })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(name string) bool { return !documents().MatchString(name) })
 }
 
 // DefiningChecks gives those of some paths that say what the checks of a phase run as tests, other than tests themselves:
@@ -73,7 +73,7 @@ func Lost(ended, work []metadata.CheckResult) (tests, others []string) {
 		for _, name := range c.FailedTests {
 			switch {
 			case slices.Contains(work[i].FailedTests, name):
-			case noTest.MatchString(name):
+			case noTest().MatchString(name):
 				others = append(others, name)
 			default:
 				tests = append(tests, name)
@@ -99,7 +99,7 @@ func Proves(kind pipelines.Proof, ended, work []metadata.CheckResult) (bool, met
 	named, silent := false, []string(nil)
 	for i, c := range ended {
 		named = named || len(c.FailedTests) > 0
-		ran := slices.ContainsFunc(c.FailedTests, func(name string) bool { return !noTest.MatchString(name) }) || c.Ran > len(c.FailedTests)
+		ran := slices.ContainsFunc(c.FailedTests, func(name string) bool { return !noTest().MatchString(name) }) || c.Ran > len(c.FailedTests)
 		if len(tests)+len(others) == 0 && !c.Pass && !work[i].Pass && !ran {
 			silent = append(silent, c.Name)
 		}
@@ -128,7 +128,7 @@ func Proves(kind pipelines.Proof, ended, work []metadata.CheckResult) (bool, met
 }
 
 // noTest matches names of what fails and is no test that ran: a build, a file that cannot be read, a program that ended.
-var noTest = regexp.MustCompile(strings.Join([]string{
+var noTest = text.Pattern(strings.Join([]string{
 	`\[(?:build failed|setup failed|ended early)\]$`,                    // Go
 	`^could not compile`, `^test failed, `, `^signal: `, `^exit code: `, // Cargo
 	`\bthe lock file$`, `^no matching package$`, `^failed to select a version$`,

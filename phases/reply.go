@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -54,7 +54,7 @@ func answered(typed json.RawMessage, text string) (json.RawMessage, error) {
 }
 
 // fence is the line that begins a fenced block, or ends one, perhaps in a list.
-var fence = regexp.MustCompile("^\\s*(?:[-*+]\\s+|\\d+[.)]\\s+)?(`{3,}|~{3,})\\s*(\\w*)\\s*$")
+var fence = text.Pattern("^\\s*(?:[-*+]\\s+|\\d+[.)]\\s+)?(`{3,}|~{3,})\\s*(\\w*)\\s*$")
 
 // errTwoBlocks says why a block is no answer.
 var errTwoBlocks = errors.New("blocks of JSON contradict each other; end with one, and quote none")
@@ -66,7 +66,7 @@ func lastBlock(text string) (start int, report json.RawMessage, err error) {
 	var open, body string
 	at, start := 0, -1
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
-		m := fence.FindStringSubmatch(line)
+		m := fence().FindStringSubmatch(line)
 		switch {
 		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
 			if open = ""; json.Valid([]byte(body)) {

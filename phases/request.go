@@ -3,7 +3,6 @@ package phases
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,7 +226,7 @@ func (i AwaitedIssue) String() string {
 	return name
 }
 
-var number = regexp.MustCompile(`^"?#?([1-9][0-9]{0,8})"?$`)
+var number = text.Pattern(`^"?#?([1-9][0-9]{0,8})"?$`)
 
 // most is how many issues a run can wait for.
 const most = 20
@@ -252,7 +251,7 @@ func AwaitedBy(run metadata.Run) (phase string, issues []int) {
 		return "", nil // nobody looks at so many, and a part of them is not what was asked for
 	}
 	for _, raw := range report.Issues {
-		m := number.FindStringSubmatch(string(raw))
+		m := number().FindStringSubmatch(string(raw))
 		if m == nil {
 			return "", nil // nobody can look whether that is done
 		}

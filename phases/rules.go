@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -229,7 +229,7 @@ func AboutFacts(when string, facts []byte) []metadata.Reason {
 		return nil // they are our own
 	}
 	named := map[string]bool{}
-	for _, word := range whenWord.FindAllString(when, -1) {
+	for _, word := range whenWord().FindAllString(when, -1) {
 		named[word] = true
 	}
 	if tree, ok := all["tree"].(map[string]any); ok {
@@ -246,7 +246,7 @@ func AboutFacts(when string, facts []byte) []metadata.Reason {
 const mostFacts = 20
 
 // whenWord is a name in the text of a condition.
-var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
+var whenWord = text.Pattern(`[\pL\pN_$-]+`)
 
 // pick adds the facts below a path whose names all occur in the condition.
 func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {

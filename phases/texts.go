@@ -17,7 +17,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -70,15 +69,15 @@ func firstSentence(r metadata.Reason) metadata.Reason {
 }
 
 // complains begins a line in which a program says what went wrong, as pip, cargo, git, apt, Python and reprise write it.
-var complains = regexp.MustCompile(`^\s*(?:(?i:(?:error|fatal)\b|E: )|\w+(?:Error|Exception): |reprise: )`)
+var complains = text.Pattern(`^\s*(?:(?i:(?:error|fatal)\b|E: )|\w+(?:Error|Exception): |reprise: )`)
 
 // codeAlone is a line of pip's that has no sentence.
-var codeAlone = regexp.MustCompile(`^\s*error: [a-z]+(?:-[a-z]+)+\s*$`)
+var codeAlone = text.Pattern(`^\s*error: [a-z]+(?:-[a-z]+)+\s*$`)
 
 // npm and Maven begin every line of a failure like that, the last one, too: the first that says more counts.
 var (
-	firstSays  = regexp.MustCompile(`^(?:npm (?:error|ERR!)|\[ERROR\])`)
-	littleSaid = regexp.MustCompile(`^(?:npm (?:error|ERR!)|\[ERROR\])(?:\s*$| (?:code|errno|syscall|path|dest|command failed|COMPILATION ERROR)\b)`)
+	firstSays  = text.Pattern(`^(?:npm (?:error|ERR!)|\[ERROR\])`)
+	littleSaid = text.Pattern(`^(?:npm (?:error|ERR!)|\[ERROR\])(?:\s*$| (?:code|errno|syscall|path|dest|command failed|COMPILATION ERROR)\b)`)
 )
 
 // complaint gives the line of an output that says why its program failed: the last that begins
@@ -86,13 +85,13 @@ var (
 func complaint(output string) string {
 	last := ""
 	for line := range strings.Lines(strings.TrimSpace(output)) {
-		said := complains.MatchString(last) || firstSays.MatchString(last) && !littleSaid.MatchString(last)
+		said := complains().MatchString(last) || firstSays().MatchString(last) && !littleSaid().MatchString(last)
 		switch {
-		case firstSays.MatchString(line):
-			if !firstSays.MatchString(last) || littleSaid.MatchString(last) {
+		case firstSays().MatchString(line):
+			if !firstSays().MatchString(last) || littleSaid().MatchString(last) {
 				last = line
 			}
-		case complains.MatchString(line) && !(said && codeAlone.MatchString(line)) || !said:
+		case complains().MatchString(line) && !(said && codeAlone().MatchString(line)) || !said:
 			last = line
 		}
 	}
@@ -261,24 +260,24 @@ func ResultLine(run metadata.Run, d Decision, o Outcome) string {
 // What GitHub acts on in a message: references, which may close an issue once
 // the commit is merged, mentions, and words that keep workflows from starting.
 var (
-	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
-	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
-	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
-	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
+	reference = text.Pattern(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
+	mention   = text.Pattern(`@([A-Za-z0-9])`)
+	noChecks  = text.Pattern(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+	noChecks2 = text.Pattern(`(?i)skip-checks`)
 )
 
 // noDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
 func noDirectives(s string) string {
-	s = reference.ReplaceAllString(s, "$1 $2")
-	s = mention.ReplaceAllString(s, "@ $1")
+	s = reference().ReplaceAllString(s, "$1 $2")
+	s = mention().ReplaceAllString(s, "@ $1")
 	return NoSkips(s)
 }
 
 // NoSkips breaks up the words in a commit message that keep workflows from starting, and leaves
 // them readable and as long as they were.
 func NoSkips(s string) string {
-	s = noChecks.ReplaceAllString(s, "($1)")
-	return noChecks2.ReplaceAllString(s, "skip checks")
+	s = noChecks().ReplaceAllString(s, "($1)")
+	return noChecks2().ReplaceAllString(s, "skip checks")
 }
 
 // noTrailers keeps text from outside from looking like the trailers of a run.

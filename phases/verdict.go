@@ -3,11 +3,11 @@ package phases
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -263,11 +263,11 @@ func verdictFingerprint(rec *metadata.Phase) string {
 }
 
 // varying is what programs print otherwise each time: times, durations, addresses, ports, temporary paths.
-var varying = regexp.MustCompile(`(?i)\b0x[0-9a-f]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?|` +
+var varying = text.Pattern(`(?i)\b0x[0-9a-f]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?|` +
 	`\b(?:\d+h)?(?:\d+m)?\d+(?:[.,]\d+)?\s?(?:ns|[uµμ]s|ms|s|secs?|seconds?|minutes?)\b|\bpid\W{0,2}\d+|(?:127\.0\.0\.1|localhost|\[::1\]):\d+|(?:/tmp|/var/folders)/[^\s:;,'")\]]+|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b`)
 
 // Steady is what a program has printed without what it prints otherwise each time.
-func Steady(output string) string { return varying.ReplaceAllLiteralString(output, "…") }
+func Steady(output string) string { return varying().ReplaceAllLiteralString(output, "…") }
 
 // inCircle reports whether the newest round repeats an earlier one, in the work it judged or in what it found.
 func inCircle(recent []string) bool {

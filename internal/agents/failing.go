@@ -79,18 +79,18 @@ func (a *Account) line(line []byte) (shown []byte, is bool) {
 const mostInMemory = 4 * most
 
 // passing are parts of names that are others each time, and would make the same test another one.
-var passing = regexp.MustCompile(`\b0x[0-9a-f]{5,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?:/tmp|/var/folders)/[^\s:;,'")\]]+`)
+var passing = text.Pattern(`\b0x[0-9a-f]{5,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?:/tmp|/var/folders)/[^\s:;,'")\]]+`)
 
 func (a *Account) add(name string) {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	name = text.Short(passing.ReplaceAllLiteralString(name, "…"), longest)
+	name = text.Short(passing().ReplaceAllLiteralString(name, "…"), longest)
 	if name != "" && len(a.names) < mostInMemory && !slices.Contains(a.names, name) {
 		a.names = append(a.names, name)
 	}
 }
 
 // colours are what programs that take the output for a terminal put between words, and at the end of a line.
-var colours = regexp.MustCompile(`(?m)\x1b\[[0-9;:]*m|\r$`)
+var colours = text.Pattern(`(?m)\x1b\[[0-9;:]*m|\r$`)
 
 // text takes a line that is printed.
 func (a *Account) text(line string) {
@@ -100,7 +100,7 @@ func (a *Account) text(line string) {
 	if len(line) > 1000 {
 		return
 	}
-	line = colours.ReplaceAllString(line, "")
+	line = colours().ReplaceAllString(line, "")
 	if a.goLine(&a.goPlain, line) {
 		return
 	}
@@ -161,8 +161,8 @@ func named(line string) (name string, is bool) {
 }
 
 var (
-	figureFirst = regexp.MustCompile(`\b([0-9]{1,9}) ([a-z]+)`)
-	wordFirst   = regexp.MustCompile(`([A-Za-z]+)[:= ] *([0-9]{1,9})\b`)
+	figureFirst = text.Pattern(`\b([0-9]{1,9}) ([a-z]+)`)
+	wordFirst   = text.Pattern(`([A-Za-z]+)[:= ] *([0-9]{1,9})\b`)
 )
 
 // counted gives how many tests a line says have run and failed.
@@ -175,7 +175,7 @@ func counted(line string) (ran, failed int) {
 	if f.Behind {
 		amounts, figure, word = wordFirst, 2, 1
 	}
-	for _, m := range amounts.FindAllStringSubmatch(line, -1) {
+	for _, m := range amounts().FindAllStringSubmatch(line, -1) {
 		n, _ := strconv.Atoi(m[figure]) // it is made of at most nine figures
 		w := strings.ToLower(m[word])
 		if slices.Contains(f.Ran, w) {
@@ -189,20 +189,20 @@ func counted(line string) (ran, failed int) {
 }
 
 var (
-	jestFile = regexp.MustCompile(`^ ?(PASS|FAIL) +(?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$`)
-	jestTest = regexp.MustCompile(`^\s*● (\S.*\S)$`)
+	jestFile = text.Pattern(`^ ?(PASS|FAIL) +(?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$`)
+	jestTest = text.Pattern(`^\s*● (\S.*\S)$`)
 )
 
 // jestLine gives what a line of Jest names as failed, which names a file and then what
 // failed in it.
 func (a *Account) jestLine(line string) (name string, is bool) {
-	if m := jestFile.FindStringSubmatch(line); m != nil {
+	if m := jestFile().FindStringSubmatch(line); m != nil {
 		if a.jest = m[2]; m[1] == "FAIL" {
 			name = a.jest
 		}
 		return name, true
 	}
-	m := jestTest.FindStringSubmatch(line)
+	m := jestTest().FindStringSubmatch(line)
 	if m == nil || m[1] == "Console" { // a heading
 		return "", false
 	}

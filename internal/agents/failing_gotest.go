@@ -2,9 +2,10 @@ package agents
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // goOutput is what go test has printed of a package so far.
@@ -15,8 +16,8 @@ type goOutput struct {
 }
 
 var (
-	goTest    = regexp.MustCompile(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`)
-	goPackage = regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:$|[ \t]+(\[(?:build|setup) failed\])?)`)
+	goTest    = text.Pattern(`^\s*--- FAIL: (\S+) \([0-9.]+s\)$`)
+	goPackage = text.Pattern(`^(ok  |FAIL|\?   )\t(\S+)(?:$|[ \t]+(\[(?:build|setup) failed\])?)`)
 )
 
 // goLine takes a line of go test, which names tests and after them their package. One whose program has not ended has
@@ -27,11 +28,11 @@ func (a *Account) goLine(o *goOutput, line string) bool {
 		return true
 	}
 	o.reported = false
-	if m := goTest.FindStringSubmatch(line); m != nil {
+	if m := goTest().FindStringSubmatch(line); m != nil {
 		o.add(m[1])
 		return true
 	}
-	m := goPackage.FindStringSubmatch(line)
+	m := goPackage().FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}

@@ -234,7 +234,7 @@ func (h *hands) run(ctx context.Context, command string) string {
 		return fmt.Sprintf("No command can be run: %v", h.broken)
 	}
 	out := &process.Excerpt{HeadMax: handsHead, TailMax: handsTail, Show: func(printed string) string { // it may be a file under review
-		return text.Visible(colours.ReplaceAllString(printed, ""))
+		return text.Visible(colours().ReplaceAllString(printed, ""))
 	}}
 	command = strings.ReplaceAll(command, h.task.Dir, h.dir) // so the program knows one folder alone
 	r, err := h.opts.runCheck(ctx, h.dir, pipelines.Check{Name: handsRun, Run: command, Network: h.task.Network, Timeout: pipelines.Duration(h.most)}, out)

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -232,11 +232,11 @@ func (r *TranscriptReader) codexItem(i codexItem, begins bool) (all []Entry) {
 }
 
 // wrapped is a command in the shell that Codex starts it with.
-var wrapped = regexp.MustCompile(`(?s)^/bin/bash -l?c (['"]?)(.*)$`)
+var wrapped = text.Pattern(`(?s)^/bin/bash -l?c (['"]?)(.*)$`)
 
 // unwrapped gives a command without that shell.
 func unwrapped(command string) string {
-	m := wrapped.FindStringSubmatch(command)
+	m := wrapped().FindStringSubmatch(command)
 	if m == nil {
 		return command
 	}

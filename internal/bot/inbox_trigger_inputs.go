@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -55,9 +55,9 @@ type Inputs struct {
 const commander = "commander"
 
 var (
-	login  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`)
-	aFile  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
-	number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+	login  = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(\[bot\])?$`)
+	aFile  = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.ya?ml$`)
+	number = text.Pattern(`^[1-9][0-9]{0,8}$`)
 )
 
 // begin begins a step of a workflow: it reads all inputs, and what the step prints from then
@@ -122,13 +122,13 @@ func readInputs(j *environ.Job) (Inputs, error) {
 			switch {
 			case strings.Contains(who, "*"):
 				bad(name, "%q: give each name; everybody cannot be meant", who)
-			case !login.MatchString(who):
+			case !login().MatchString(who):
 				bad(name, "%q is not a name on GitHub", who)
 			}
 		}
 	}
 	for _, f := range in.Dispatch {
-		if !aFile.MatchString(f) {
+		if !aFile().MatchString(f) {
 			bad("dispatch", "%q is not the name of a workflow file, such as ci.yml", f)
 		}
 	}
@@ -149,7 +149,7 @@ func readInputs(j *environ.Job) (Inputs, error) {
 		{only && in.Issue == "", "issue", "it is missing; with the command " + in.Command + ", give the output issue of the gate"},
 		{in.Command == setup.TaskOnly && metadata.CheckID(in.Part) != nil, "command", strconv.Quote(in.Part) + " is no part of a phase; give one of the output matrix, as in: task ${{ matrix.part }}"},
 		{unheard, "command", strconv.Quote(in.Command) + " is no command; give one as in a comment, such as run, or gate, or end"},
-		{in.Issue != "" && !number.MatchString(in.Issue), "issue", strconv.Quote(in.Issue) + " is not the number of an issue"},
+		{in.Issue != "" && !number().MatchString(in.Issue), "issue", strconv.Quote(in.Issue) + " is not the number of an issue"},
 		{in.Addressed && j.Input("prefix") != "reprise", "prefix", strconv.Quote(j.Input("prefix")) + " is not reprise, the one word that commands can begin with"},
 		{unpaid != nil, "budget-usd", strconv.Quote(j.Input("budget-usd")) + " is not an amount of US dollars above 0, such as 5 or 2.50"},
 		{untimed != nil || j.Input("timeout") != "" && in.Timeout < time.Minute, "timeout", strconv.Quote(j.Input("timeout")) + " is not a time of at least a minute, such as 90m or 2h"},

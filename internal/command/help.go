@@ -2,10 +2,10 @@ package command
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -134,11 +134,11 @@ func ReplyMarker(comments ...int64) string {
 	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%s -->", strings.Join(ids, ","))
 }
 
-var replyForm = regexp.MustCompile(`^<!-- reprise:reply:v1 comment=([0-9,]+) -->`)
+var replyForm = text.Pattern(`^<!-- reprise:reply:v1 comment=([0-9,]+) -->`)
 
 // AnswersTo are the comments that a comment which begins so is the answer to.
 func AnswersTo(body string) (comments []int64) {
-	m := replyForm.FindStringSubmatch(body)
+	m := replyForm().FindStringSubmatch(body)
 	if m == nil {
 		return nil
 	}

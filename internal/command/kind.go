@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -38,12 +38,12 @@ func (k kind) form() string { return table().Kinds[k] }
 
 // The forms of names. Only ASCII letters are made small: others have look-alikes.
 var (
-	phaseForm    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
-	partForm     = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,61}(\.[a-z0-9_-]{1,61})*$`)
-	pipelineForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
-	agentForm    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
-	commitForm   = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-	questionForm = regexp.MustCompile(`^q[0-9]{1,4}$`)
+	phaseForm    = text.Pattern(`^[a-z][a-z0-9_]{0,39}$`)
+	partForm     = text.Pattern(`^[a-z0-9][a-z0-9_-]{0,61}(\.[a-z0-9_-]{1,61})*$`)
+	pipelineForm = text.Pattern(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
+	agentForm    = text.Pattern(`^[a-z][a-z0-9_-]{0,39}$`)
+	commitForm   = text.Pattern(`^[0-9a-f]{7,64}$`)
+	questionForm = text.Pattern(`^q[0-9]{1,4}$`)
 )
 
 // Fits reports whether a value, in small letters, has the form of its kind.
@@ -51,24 +51,24 @@ func (k kind) Fits(value string) bool {
 	switch k {
 	case KindPhase:
 		whole, part, isPart := strings.Cut(value, ".")
-		return phaseForm.MatchString(whole) && (!isPart || partForm.MatchString(part))
+		return phaseForm().MatchString(whole) && (!isPart || partForm().MatchString(part))
 	case kindPhases:
 		p, err := pipelines.ReadPhases(value)
 		return err == nil && !slices.ContainsFunc(append([]string{p.From, p.Until, p.Only}, p.Skip...), func(name string) bool {
-			return name != "" && !phaseForm.MatchString(name)
+			return name != "" && !phaseForm().MatchString(name)
 		})
 	case kindPipeline:
-		return pipelineForm.MatchString(value)
+		return pipelineForm().MatchString(value)
 	case kindAgent:
-		return agentForm.MatchString(value)
+		return agentForm().MatchString(value)
 	case kindMore:
 		return More(value, &phases.Allowance{}) == nil
 	case kindRefresh:
 		return value == "issue" || value == "all"
 	case KindCommit:
-		return commitForm.MatchString(value)
+		return commitForm().MatchString(value)
 	case KindQuestion:
-		return questionForm.MatchString(value)
+		return questionForm().MatchString(value)
 	case kindAttempt:
 		n, err := wholeNumber(value)
 		return err == nil && n <= mostAttempts
@@ -201,7 +201,7 @@ func Dollars(text string) (float64, error) {
 	return usd, nil
 }
 
-var countForm = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
+var countForm = text.Pattern(`^[1-9][0-9]{0,11}$`)
 
 // mostAttempts is as many calls as a pipeline can allow.
 const mostAttempts = 1_000_000
@@ -209,18 +209,18 @@ const mostAttempts = 1_000_000
 // wholeNumber reads how many tokens a run may use, or how many calls it may make.
 func wholeNumber(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || !countForm.MatchString(text) {
+	if err != nil || !countForm().MatchString(text) {
 		return 0, errors.New("it is a whole number above 0, such as 20; leave it out to keep the pipeline's")
 	}
 	return n, nil
 }
 
-var timeForm = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
+var timeForm = text.Pattern(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
 
 // workTime reads how long a run may work.
 func workTime(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil || !timeForm.MatchString(text) || d < time.Second {
+	if err != nil || !timeForm().MatchString(text) || d < time.Second {
 		return 0, errors.New("it is a time of at least a second, such as 90m or 2h; leave it out to keep the pipeline's")
 	}
 	return d, nil

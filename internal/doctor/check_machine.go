@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -77,7 +76,7 @@ func nearest(dir string) (string, error) {
 	}
 }
 
-var versionNumber = regexp.MustCompile(`[0-9]+\.[0-9]+(\.[0-9]+)?`)
+var versionNumber = text.Pattern(`[0-9]+\.[0-9]+(\.[0-9]+)?`)
 
 // programTime is the longest that a program may take to say its version.
 const programTime = 20 * time.Second
@@ -90,7 +89,7 @@ func saysVersion(ctx context.Context, env environ.Env, program string) (string, 
 	c := exec.CommandContext(ctx, program, "--version")
 	c.Dir, c.Env, c.WaitDelay = os.TempDir(), plainEnv(env), time.Second
 	out, err := c.Output()
-	switch v := versionNumber.FindString(string(out)); {
+	switch v := versionNumber().FindString(string(out)); {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("it did not say its version within %s: %w", programTime, ctx.Err())
 	case v != "":

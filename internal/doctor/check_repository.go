@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -168,14 +167,14 @@ func plainEnv(env environ.Env) (vars []string) {
 }
 
 // called begins a command of a shell with the program that it calls, behind variables.
-var called = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*([A-Za-z][\w.+-]*)(?:\s|$)`)
+var called = text.Pattern(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*([A-Za-z][\w.+-]*)(?:\s|$)`)
 
 // commands names the programs that setups and checks call first and nobody finds. The first command of a setup would
 // stop a run; what comes later may be there by then.
 func (x *examination) commands(context.Context) (checks []Check) {
 	seen := map[string]bool{}
 	look := func(what, name, run, file string, status Condition) {
-		m := called.FindStringSubmatch(run)
+		m := called().FindStringSubmatch(run)
 		if m == nil || seen[m[1]] {
 			return
 		}

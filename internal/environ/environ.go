@@ -14,7 +14,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // VersionText is the version a release was linked with, else the commit that
@@ -89,12 +89,12 @@ func (e Env) Getenv(name string) string {
 const BranchPrefix = "reprise/issue-"
 
 // cloudSwitch matches a variable by which an agent program goes to another cloud, where it is set to yes.
-var cloudSwitch = regexp.MustCompile(`^(?:CLAUDE_CODE|GOOGLE_GENAI)_USE_\w+=(.*)`)
+var cloudSwitch = text.Pattern(`^(?:CLAUDE_CODE|GOOGLE_GENAI)_USE_\w+=(.*)`)
 
 // WithoutOff gives an environment without such variables that say anything but yes: the programs take that for no.
 func WithoutOff(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		m := cloudSwitch.FindStringSubmatch(kv)
+		m := cloudSwitch().FindStringSubmatch(kv)
 		return m != nil && !slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(m[1])))
 	})
 }
@@ -156,7 +156,7 @@ func (f Interruptible) Read(p []byte) (int, error) {
 const HandedOver = "REPRISE_SECRETS"
 
 // handedName is long, as the number of characters is written out in it.
-var handedName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`)
+var handedName = text.Pattern(`^[A-Z][A-Z0-9_]{0,99}$`)
 
 // Unpack gives an environment with the secrets that were handed over as variables, and without the variable that had
 // them all. An error names all mistakes, and no value.
@@ -172,7 +172,7 @@ func (e Env) Unpack() (Env, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
-		case !handedName.MatchString(name):
+		case !handedName().MatchString(name):
 			problems = append(problems, errors.New("a name is not that of a variable: it has to begin with a capital letter, and have only capital letters, digits and _; it is not shown, as it may be part of a value"))
 		case reserved(name):
 			problems = append(problems, fmt.Errorf("%s is a name that the runner, the system or reprise uses itself: give it another name", name))

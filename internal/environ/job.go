@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -264,11 +263,11 @@ type holder struct {
 	random  string
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unfit = text.Pattern(`[^A-Za-z0-9._-]+`)
 
 // RunnerName is the name of a machine as it stands in a lease.
 func RunnerName(name string) string {
-	name = unfit.ReplaceAllString(name, "-")
+	name = unfit().ReplaceAllString(name, "-")
 	return name[:min(len(name), 60)]
 }
 

@@ -115,7 +115,7 @@ func (f *Federation) lookup(name string) string { return process.Lookup(f.env, n
 // base is the address of the service with the models.
 func (f *Federation) base() (*url.URL, error) {
 	region := f.lookup(f.way.Region)
-	if f.way.Region != "" && region != "" && !label.MatchString(region) {
+	if f.way.Region != "" && region != "" && !label().MatchString(region) {
 		return nil, fmt.Errorf("%s is no region: %.100q", f.way.Region, region)
 	}
 	return f.address(f.way.Base, cmp.Or(f.way.Elsewhere[region], f.way.Usual))

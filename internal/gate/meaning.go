@@ -57,7 +57,7 @@ var says = sync.OnceValue(func() map[string]sayings {
 })
 
 // statusOf finds a status of HTTP in words.
-var statusOf = regexp.MustCompile(`(?i)(?:\bHTTP|\bstatus(?:_?code)?"?:?|\bError:?|\bcode"?:|\brejected) ?\(?([1-5]\d\d)\b`)
+var statusOf = text.Pattern(`(?i)(?:\bHTTP|\bstatus(?:_?code)?"?:?|\bError:?|\bcode"?:|\brejected) ?\(?([1-5]\d\d)\b`)
 
 // MeaningOf says what the words of a program mean that its service, or it, has ended a call with, at a time: the class
 // of the error, how long it is until the time that is named, if one is, and what a person can do, if that is known.
@@ -79,7 +79,7 @@ func MeaningOf(program, said string, now time.Time) (class metadata.Class, wait 
 // answerTo gives the line that words fit; nil: none.
 func answerTo(program, said string) *saying {
 	status := 0
-	if m := statusOf.FindStringSubmatch(said); m != nil {
+	if m := statusOf().FindStringSubmatch(said); m != nil {
 		status, _ = strconv.Atoi(m[1]) // three digits
 	}
 	for _, a := range slices.Concat(says()[program].Answers, says()["services"].Answers) {
@@ -92,14 +92,14 @@ func answerTo(program, said string) *saying {
 
 var (
 	// period is how often something happens, which is no time.
-	period = regexp.MustCompile(`(?i)\bevery \d+ ?\w+`)
+	period = text.Pattern(`(?i)\bevery \d+ ?\w+`)
 	// one is how people write a figure.
-	one = regexp.MustCompile(`(?i)\ban? (minute|hour|day|week)\b`)
+	one = text.Pattern(`(?i)\ban? (minute|hour|day|week)\b`)
 )
 
 // waitIn gives how long it is until the time that words name; 0 if they name none that is ahead.
 func waitIn(said string, now time.Time) time.Duration {
-	said = one.ReplaceAllString(period.ReplaceAllString(said, ""), "1 $1")
+	said = one().ReplaceAllString(period().ReplaceAllString(said, ""), "1 $1")
 	for _, form := range says()["services"].Resets {
 		if m := form.expression.FindStringSubmatch(said); m != nil {
 			part := map[string]string{}
@@ -127,7 +127,7 @@ func (s *saying) waitOf(part map[string]string, now time.Time) time.Duration {
 }
 
 // spanPart is a figure of a span with the beginning of its unit.
-var spanPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|mil|s|m|h|d|w)`)
+var spanPart = text.Pattern(`(?i)(\d+(?:\.\d+)?) ?(ms|mil|s|m|h|d|w)`)
 
 // spanOf reads a span, such as 3 days 4 hours, 13h19m1s or 02:41:10.
 func spanOf(text string) (all time.Duration) {
@@ -135,7 +135,7 @@ func spanOf(text string) (all time.Duration) {
 		text = at[0] + "h" + at[1] + "m" + at[2] + "s"
 	}
 	units := map[string]time.Duration{"ms": time.Millisecond, "mil": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-	for _, m := range spanPart.FindAllStringSubmatch(text, -1) {
+	for _, m := range spanPart().FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseFloat(m[1], 64) // it is made of figures
 		all += time.Duration(min(n*float64(units[strings.ToLower(m[2])]), 1<<60))
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -106,7 +105,7 @@ func (c Call) ownWay(api API) bool {
 	case "codex":
 		return c.Login && process.Lookup(c.Env, "CODEX_API_KEY") == "" || codexSettingsReach(string(c.Settings))
 	}
-	chosen := geminiChoice.FindSubmatch(c.Settings) // they may have comments in them
+	chosen := geminiChoice().FindSubmatch(c.Settings) // they may have comments in them
 	return chosen != nil && string(chosen[1]) != "gemini-api-key"
 }
 
@@ -138,11 +137,11 @@ func codexSettingsReach(text string) bool {
 }
 
 // GeminiChooses reports whether settings of Gemini choose a way to log in.
-func GeminiChooses(text []byte) bool { return geminiChoice.Match(text) }
+func GeminiChooses(text []byte) bool { return geminiChoice().Match(text) }
 
 // geminiChoice is the way to log in that a user has chosen, as newer settings name it and as
 // older ones did.
-var geminiChoice = regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
+var geminiChoice = text.Pattern(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
 
 //go:embed providers.yaml
 var tableFile []byte
@@ -238,18 +237,18 @@ func sameModel(name, asked string) bool {
 
 // ModelName is the name of a model without what Bedrock and Vertex AI write around it.
 func ModelName(name string) string {
-	return inCloud.ReplaceAllString(name, "$1$2")
+	return inCloud().ReplaceAllString(name, "$1$2")
 }
 
-var inCloud = regexp.MustCompile(`^(?:[a-z-]+\.)?anthropic\.(.+?)(?:-v\d+(?::\d+)?)?$|^(claude-[^@]+)@.+$`)
+var inCloud = text.Pattern(`^(?:[a-z-]+\.)?anthropic\.(.+?)(?:-v\d+(?::\d+)?)?$|^(claude-[^@]+)@.+$`)
 
 // plain is the name of a model without the date of its version and the like.
 func plain(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(ModelName(name), "[1m]"), "-latest")
-	return variant.ReplaceAllString(name, "")
+	return variant().ReplaceAllString(name, "")
 }
 
-var variant = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2})+$`)
+var variant = text.Pattern(`(-\d{8}|-\d{4}-\d{2}-\d{2})+$`)
 
 // noDearer reports whether both models have a known price, and one costs no more
 // than the other, whatever it is used for.
@@ -274,7 +273,7 @@ func (c Call) hosts() (out []string) {
 	case len(clouds) > 0:
 		region := "us-east-1"
 		for _, name := range slices.Backward(clouds[0].Regions) {
-			if value := process.Lookup(c.Env, name); label.MatchString(value) {
+			if value := process.Lookup(c.Env, name); label().MatchString(value) {
 				region = value
 			}
 		}
@@ -293,13 +292,13 @@ func (c Call) hosts() (out []string) {
 }
 
 var (
-	passageAddress = regexp.MustCompile(`https?://[^\s"'<>\\]+`)
-	label          = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+	passageAddress = text.Pattern(`https?://[^\s"'<>\\]+`)
+	label          = text.Pattern(`^[a-z0-9-]{1,40}$`)
 )
 
 // hostsIn lists the hosts of the addresses in a text of the user's.
 func hostsIn(text string) (out []string) {
-	for _, a := range passageAddress.FindAllString(text, -1) {
+	for _, a := range passageAddress().FindAllString(text, -1) {
 		u, err := url.Parse(a)
 		if err != nil {
 			continue

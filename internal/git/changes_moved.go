@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // movedOut gives the ignored files that are files of the tip whose places are empty now, with the contents they had: git
@@ -27,7 +27,7 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 		if !is {
 			break
 		}
-		if m := indexed.FindStringSubmatch(behind); m != nil {
+		if m := indexed().FindStringSubmatch(behind); m != nil {
 			ids[m[1]] = gone[name[strings.LastIndex(name, "\n")+1:]]
 		}
 		rest = behind
@@ -52,4 +52,4 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 }
 
 // indexed finds the inode in what git knows of a file in the index.
-var indexed = regexp.MustCompile(`^  ctime: .*\n.*\n.*\tino: (\d+)\n`)
+var indexed = text.Pattern(`^  ctime: .*\n.*\n.*\tino: (\d+)\n`)

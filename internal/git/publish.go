@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"time"
 
@@ -242,7 +241,7 @@ func (r *Repo) pushOnce(ctx context.Context) *PushError {
 	if err == nil {
 		return nil
 	}
-	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
+	if other := inTheWay().FindStringSubmatch(stderrOf(err)); other != nil {
 		said := r.notPushed("", r.blocked(other[1], " on "+r.opt.Remote))
 		said.final = true
 		return said
@@ -251,7 +250,7 @@ func (r *Repo) pushOnce(ctx context.Context) *PushError {
 	for line := range strings.Lines(string(out)) {
 		if _, why, found := strings.Cut(line, "[remote rejected]"); found && strings.HasPrefix(line, "!") && !raced(why) {
 			said.Rule = strings.TrimSpace(said.Rule + " " + strings.TrimSpace(why))
-			said.final = !inTrouble.MatchString(said.Rule)
+			said.final = !inTrouble().MatchString(said.Rule)
 		}
 	}
 	return said
@@ -279,7 +278,7 @@ func (r *Repo) pushRefs(ctx context.Context) (flags, what []string, err error) {
 }
 
 // inTrouble are words of a remote that may take the same push a moment later.
-var inTrouble = regexp.MustCompile(`(?i)internal (server )?error|try again|timed? ?out|temporar|unavailable`)
+var inTrouble = text.Pattern(`(?i)internal (server )?error|try again|timed? ?out|temporar|unavailable`)
 
 // inTheWay is how git names a branch that keeps another from being made.
-var inTheWay = regexp.MustCompile(`'refs/heads/([^']+)' exists; cannot create`)
+var inTheWay = text.Pattern(`'refs/heads/([^']+)' exists; cannot create`)

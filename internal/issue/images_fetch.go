@@ -10,7 +10,6 @@ import (
 	_ "image/jpeg" // so that their size is read
 	_ "image/png"  // so that their size is read
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	_ "golang.org/x/image/webp" // so that their size is read
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -63,7 +63,7 @@ func fetch(ctx context.Context, from *github.Thread, texts []source, wanted func
 				image.Why = metadata.Because("image_number", "most", most)
 			default:
 				fetched++
-				if !asked && mark.MatchString(address) {
+				if !asked && mark().MatchString(address) {
 					markup, _ = from.Shown(within, text.comment) // else it is asked for where the text itself has it
 					asked = true
 				}
@@ -107,9 +107,9 @@ type hosts struct {
 
 var (
 	// attachment matches the paths of attachments on the host that people see.
-	attachment = regexp.MustCompile(`^/(user-attachments/assets/|storage/user/[0-9]+/files/|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/assets/[0-9]+/)[0-9A-Za-z-]+$`)
+	attachment = text.Pattern(`^/(user-attachments/assets/|storage/user/[0-9]+/files/|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/assets/[0-9]+/)[0-9A-Za-z-]+$`)
 	// mark matches what an attachment is known by, at each of its addresses.
-	mark = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	mark = text.Pattern(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
 // The hosts of attachments at github.com, besides itself: those that stand in texts, and where github.com leads to.
@@ -128,7 +128,7 @@ func (h hosts) attached(u *url.URL) bool {
 	}
 	host := strings.ToLower(u.Host)
 	if host == h.web.Host {
-		return attachment.MatchString(u.Path)
+		return attachment().MatchString(u.Path)
 	}
 	return slices.Contains(inTexts, host) || !h.public() && host == "media."+h.web.Host
 }
@@ -148,7 +148,7 @@ func (h hosts) own(u *url.URL) bool {
 // signed finds in the HTML of a text the address under which everybody gets an
 // attachment, for some minutes; nil: there is none.
 func (h hosts) signed(markup, address string) *url.URL {
-	id := mark.FindString(strings.ToLower(address))
+	id := mark().FindString(strings.ToLower(address))
 	for _, m := range tag().FindAllStringSubmatch(markup, -1) {
 		u, err := url.Parse(html.UnescapeString(m[1] + m[2] + m[3]))
 		if id != "" && err == nil && u.RawQuery != "" && strings.Contains(strings.ToLower(u.Path), id) && h.own(u) {

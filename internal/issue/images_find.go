@@ -228,13 +228,13 @@ func (s *imageShelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, 
 // says what reprise never writes: others can push a record.
 func (s *imageShelf) file(i int, image Image) string {
 	sum := strings.TrimPrefix(image.Digest, "sha256:")
-	if !isSum.MatchString(sum) || !slices.Contains(kinds, image.Type) {
+	if !isSum().MatchString(sum) || !slices.Contains(kinds, image.Type) {
 		return ""
 	}
 	return filepath.Join(s.Dir, strconv.Itoa(i+1)+"-"+sum[:12]+"."+image.Type)
 }
 
-var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var isSum = text.Pattern(`^[0-9a-f]{64}$`)
 
 // missing fetches the images whose files are not here, and whose bytes are not known, by their addresses.
 func (s *imageShelf) missing(ctx context.Context) map[string]Image {

@@ -15,7 +15,6 @@ import (
 	"html/template"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -224,12 +223,12 @@ func link(address string) string {
 }
 
 // onForge finds the owner, the repository and the number in the path of an issue's or a pull request's address.
-var onForge = regexp.MustCompile(`^/([^/]+/[^/]+)/(?:issues|pull|pulls)/([0-9]+)$`)
+var onForge = text.Pattern(`^/([^/]+/[^/]+)/(?:issues|pull|pulls)/([0-9]+)$`)
 
 // named is how people name an issue or a pull request: OWNER/NAME#NUMBER, or its whole address where that cannot be told.
 func named(address string) string {
 	if u, err := url.Parse(address); err == nil {
-		if m := onForge.FindStringSubmatch(u.Path); m != nil {
+		if m := onForge().FindStringSubmatch(u.Path); m != nil {
 			address = m[1] + "#" + m[2]
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,13 +37,13 @@ func Detect(fsys fs.FS) Found {
 	return l.found
 }
 
-var useLine = regexp.MustCompile(`(?m)^\s*(?:use\s+)?(\.(?:/[A-Za-z0-9_.-]+)*)/?\s*$`)
+var useLine = text.Pattern(`(?m)^\s*(?:use\s+)?(\.(?:/[A-Za-z0-9_.-]+)*)/?\s*$`)
 
 // goPackages names the packages of a module or, each by itself, of all modules of a
 // workspace, for which Go has had no short form for long.
 func goPackages(l *look) map[string]string {
 	var all []string
-	for _, m := range useLine.FindAllStringSubmatch(l.repo.read(path.Join(l.dir, "go.work")), -1) {
+	for _, m := range useLine().FindAllStringSubmatch(l.repo.read(path.Join(l.dir, "go.work")), -1) {
 		all = append(all, m[1]+"/...")
 	}
 	return map[string]string{"packages": cmp.Or(strings.Join(all, " "), "./...")}
@@ -102,7 +101,7 @@ func mavenRepositories(l *look) map[string]string {
 	for _, from := range append([]repositories{project.repositories}, project.Profiles...) {
 		for _, address := range append(from.All, from.Plugins...) {
 			u, err := url.Parse(address)
-			if err == nil && u.Scheme == "https" && plainHost.MatchString(u.Host) && !slices.Contains(usualHosts("maven"), u.Host) {
+			if err == nil && u.Scheme == "https" && plainHost().MatchString(u.Host) && !slices.Contains(usualHosts("maven"), u.Host) {
 				hosts = l.named(hosts, u.Host)
 			}
 		}
@@ -113,10 +112,10 @@ func mavenRepositories(l *look) map[string]string {
 const mostHosts = 20 // of a command; more is not what people have in mind
 
 // namedHost is where lock files and settings of package managers say where packages come from.
-var namedHost = regexp.MustCompile(`(?m)(?:"resolved": *"|^ *resolved "|tarball: *"?|^ *remote: *|^ *source ["']|\b(?:source|url|git|registry|index) = "(?:git\+|sparse\+)?|registry=|npmRegistryServer: *"?|^(?:-i|--index-url|--extra-index-url)[ =]|\bgit\+|<add [^>]*\bvalue *= *["'])https://([a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?)[/"'<\s]`)
+var namedHost = text.Pattern(`(?m)(?:"resolved": *"|^ *resolved "|tarball: *"?|^ *remote: *|^ *source ["']|\b(?:source|url|git|registry|index) = "(?:git\+|sparse\+)?|registry=|npmRegistryServer: *"?|^(?:-i|--index-url|--extra-index-url)[ =]|\bgit\+|<add [^>]*\bvalue *= *["'])https://([a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?)[/"'<\s]`)
 
 // plainHost is a host, with its port or without, as it stands in such an address.
-var plainHost = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?$`)
+var plainHost = text.Pattern(`^[a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?$`)
 
 // fetches gives the hosts that a package manager fetches from: the usual ones, and
 // those that files in the folder name.
@@ -125,7 +124,7 @@ func (l *look) fetches(usual []string, files ...string) []string {
 		if !path.IsAbs(file) { // else from the top of the repository
 			file = path.Join(l.dir, file)
 		}
-		for _, m := range namedHost.FindAllStringSubmatch(l.repo.read(strings.TrimPrefix(file, "/")), -1) {
+		for _, m := range namedHost().FindAllStringSubmatch(l.repo.read(strings.TrimPrefix(file, "/")), -1) {
 			usual = l.named(usual, m[1])
 		}
 	}
@@ -316,14 +315,14 @@ func (l *look) runBy(recipe string) func(draft) bool {
 }
 
 // target is the line that begins a task without arguments; its name is the first group.
-var target = regexp.MustCompile(`^@?([a-z][a-z_-]*)\s*::?(?:[^=:].*)?$`)
+var target = text.Pattern(`^@?([a-z][a-z_-]*)\s*::?(?:[^=:].*)?$`)
 
 // targetsOf gives the recipes of a file of tasks, by name.
 func targetsOf(text string) map[string]string {
 	targets, at := map[string]string{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := target.FindStringSubmatch(line); m != nil {
+		if m := target().FindStringSubmatch(line); m != nil {
 			at = m[1]
 			targets[at] += strings.TrimPrefix(line, "@")[len(m[1]):] + "\n"
 		} else if line != "" && (line[0] == ' ' || line[0] == '\t') && at != "" {

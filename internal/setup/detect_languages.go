@@ -80,7 +80,7 @@ func (l *look) takes(r recipe) bool {
 	}
 	var manifest string
 	for _, pattern := range r.Manifest {
-		names := slices.DeleteFunc(l.repo.matching(l.dir, pattern), func(name string) bool { return !plainFile.MatchString(name) })
+		names := slices.DeleteFunc(l.repo.matching(l.dir, pattern), func(name string) bool { return !plainFile().MatchString(name) })
 		manifest = cmp.Or(manifest, strings.Join(names[:min(len(names), 1)], ""))
 	}
 	if manifest == "" {
@@ -247,13 +247,13 @@ func unfit(script string, task bool) string {
 	return ""
 }
 
-var exactManager = regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`)
+var exactManager = text.Pattern(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`)
 
 // manager finds out which package manager a package uses: the one it names, or
 // the one whose lock file there is.
 func (l *look) manager(m manifest) manager {
 	name, major := "", ""
-	if named := exactManager.FindStringSubmatch(m.PackageManager); named != nil {
+	if named := exactManager().FindStringSubmatch(m.PackageManager); named != nil {
 		name, major = named[1], named[2]
 	}
 	locks := []string{"pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "package-lock.json", "npm-shrinkwrap.json"}
@@ -284,14 +284,14 @@ func (l *look) manager(m manifest) manager {
 
 // pnpmFor gives the version that reads a lock file of pnpm, as npm takes it; "" is the newest.
 func pnpmFor(lock string) string {
-	m := pnpmLock.FindStringSubmatch(lock)
+	m := pnpmLock().FindStringSubmatch(lock)
 	if m == nil {
 		return ""
 	}
 	return map[string]string{"5": "@7", "6": "@8", "9": "@10"}[m[1]]
 }
 
-var pnpmLock = regexp.MustCompile(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
+var pnpmLock = text.Pattern(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
 
 // workspace gives the file that makes a package the top of a workspace, and the
 // scripts that its packages have; "" if it is none.

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // repository is read with care: it may be anybody's.
@@ -87,10 +88,10 @@ func (r repository) visit(dir string, deep bool, level int, show func(name strin
 
 var (
 	// plainFile is no option, and the shell reads nothing else in it.
-	plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
+	plainFile = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 	// plainName is a name in which the shell reads nothing else.
-	plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
-	foreign   = regexp.MustCompile(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)
+	plainName = text.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
+	foreign   = text.Pattern(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)
 )
 
 // folders gives the top and the folders below it that may have a project of
@@ -106,7 +107,7 @@ func (r repository) folders() []string {
 			continue
 		}
 		for _, e := range entries {
-			if e.IsDir() && plainName.MatchString(e.Name()) && !foreign.MatchString(e.Name()) && len(all) < mostFolders {
+			if e.IsDir() && plainName().MatchString(e.Name()) && !foreign().MatchString(e.Name()) && len(all) < mostFolders {
 				all = append(all, path.Join(all[i], e.Name()))
 			}
 		}
@@ -126,13 +127,13 @@ type step struct{ run, dir, file string }
 
 // testCommand is how the tests of a tool are started, with the name of the tool as
 // the group that took part.
-var testCommand = regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
+var testCommand = text.Pattern(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
 
 // buildsOnly is a start of tests that ends when they are built.
-var buildsOnly = regexp.MustCompile(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no-run)(?:[ =]|$)`)
+var buildsOnly = text.Pattern(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no-run)(?:[ =]|$)`)
 
 // plainCommand has nothing in it that the shell reads in a way of its own.
-var plainCommand = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`)
+var plainCommand = text.Pattern(`^[A-Za-z0-9_./:=@,+% -]+$`)
 
 // commands gives what the jobs of a workflow start tests with, job by job in
 // alphabetical order. Those that only work with more than the repository are noted.
@@ -145,7 +146,7 @@ func (w WorkflowYAML) commands(found *Found) (all []step) {
 		for _, s := range job.Steps {
 			for line := range strings.Lines(s.Run) {
 				line = strings.TrimSpace(line)
-				if !testCommand.MatchString(line) {
+				if !testCommand().MatchString(line) {
 					continue
 				}
 				why := ""
@@ -154,9 +155,9 @@ func (w WorkflowYAML) commands(found *Found) (all []step) {
 					why = "its job starts services, which are not there in the sandbox"
 				case strings.Contains(line, " --no-build") || strings.Contains(line, " --no-restore"):
 					why = "it needs what an earlier step of its job has built"
-				case buildsOnly.MatchString(line):
+				case buildsOnly().MatchString(line):
 					why = "it builds tests and runs none"
-				case !plainCommand.MatchString(line):
+				case !plainCommand().MatchString(line):
 					why = "it is more than a plain command"
 				}
 				if why != "" {
@@ -232,8 +233,8 @@ func (l *look) fromWorkflows() {
 
 // toolOf names the tool whose tests a command starts.
 func toolOf(run string) string {
-	m := testCommand.FindStringSubmatch(run)
-	for i, name := range testCommand.SubexpNames() {
+	m := testCommand().FindStringSubmatch(run)
+	for i, name := range testCommand().SubexpNames() {
 		if name != "" && m[i] != "" {
 			return name
 		}
@@ -242,17 +243,17 @@ func toolOf(run string) string {
 }
 
 // inessential words say how a tool is found, or how much it prints: commands that differ in these alone are the same.
-var inessential = regexp.MustCompile(`^(corepack|uv|poetry|pdm|hatch|run|sh|-v|-q|--no-sync|--batch-mode|-B|--no-transfer-progress|-ntp|--no-daemon|--locked|--verbose|--quiet|python3?|\.venv/bin/python|-m)$`)
+var inessential = text.Pattern(`^(corepack|uv|poetry|pdm|hatch|run|sh|-v|-q|--no-sync|--batch-mode|-B|--no-transfer-progress|-ntp|--no-daemon|--locked|--verbose|--quiet|python3?|\.venv/bin/python|-m)$`)
 
 func essence(run string) string {
-	words := slices.DeleteFunc(strings.Fields(run), inessential.MatchString)
+	words := slices.DeleteFunc(strings.Fields(run), inessential().MatchString)
 	return strings.ReplaceAll(strings.Join(words, " "), "./", "")
 }
 
 // asFound gives a command of a workflow with its tool as found has it: what setup
 // has installed is not in the PATH of a check.
 func asFound(found, run string) string {
-	essential := func(word string) bool { return !inessential.MatchString(word) }
+	essential := func(word string) bool { return !inessential().MatchString(word) }
 	ours, theirs := strings.Fields(found), strings.Fields(run)
 	return strings.Join(append(ours[:slices.IndexFunc(ours, essential)], theirs[slices.IndexFunc(theirs, essential):]...), " ")
 }

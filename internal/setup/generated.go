@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func PipelineFiles(ctx context.Context, found Found, crew Crew, version string) 
 }
 
 // testWords matches words of commands that run tests.
-var testWords = regexp.MustCompile(`(?i)tests?\b|tox|spec\b|gradle.* check`)
+var testWords = text.Pattern(`(?i)tests?\b|tox|spec\b|gradle.* check`)
 
 // pipeline gives the text of one.
 func pipeline(name string, phases []pipelines.Phase, crew Crew, found Found) string {
@@ -107,7 +106,7 @@ _checks: [
 	for _, c := range found.Checks {
 		writeCommand(&out, c)
 	}
-	tested := slices.ContainsFunc(found.Checks, func(c FoundCommand) bool { return testWords.MatchString(c.Name + " " + c.Run) })
+	tested := slices.ContainsFunc(found.Checks, func(c FoundCommand) bool { return testWords().MatchString(c.Name + " " + c.Run) })
 	without := !tested && slices.ContainsFunc(phases, func(p pipelines.Phase) bool { return p.Proves != "" })
 	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; with false it does.\nbaseline: true\n\n" +
 		text.If(without, "// No check runs tests. Once one does, drop `proves: false`: then the tests of a change have to prove it.\n") + "replace: [\n")
@@ -268,7 +267,7 @@ const mark = "(VERSION, sha256:DIGEST)"
 
 // stamp is what a mark has become: the version that wrote the text, and the digest
 // of all of it as it was written.
-var stamp = regexp.MustCompile(`\([A-Za-z0-9][A-Za-z0-9.+_-]*, sha256:([0-9a-f]{16})\)`)
+var stamp = text.Pattern(`\([A-Za-z0-9][A-Za-z0-9.+_-]*, sha256:([0-9a-f]{16})\)`)
 
 // stamped gives a text with its mark filled in.
 func stamped(text, version string) string {
@@ -280,7 +279,7 @@ func digestOf(text string) string { return phases.DigestOf([]byte(text))[:16] }
 // bare gives a text without what its stamp says, and the digest of it. Of a text
 // without a stamp the digest is empty.
 func bare(text string) (without, digest string) {
-	at := stamp.FindStringSubmatchIndex(text)
+	at := stamp().FindStringSubmatchIndex(text)
 	if at == nil {
 		return text, ""
 	}

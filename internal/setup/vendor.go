@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,24 +38,24 @@ type Origin struct {
 
 // origin matches SOURCE[@REF][:FOLDER], where SOURCE may have a host with a port and a user for ssh.
 var (
-	origin   = regexp.MustCompile(`^((?:(?:https?|ssh|git|file)://[^/]*/)?[^:@]+)(?:@([^:]+))?(?::(.+))?$`)
-	login    = regexp.MustCompile(`^(https?://[^/]*|\w+://[^/]*:[^/]*)@`)
-	onGitHub = regexp.MustCompile(`^[\w-][\w.-]*/[\w.-]+$`)
+	origin   = text.Pattern(`^((?:(?:https?|ssh|git|file)://[^/]*/)?[^:@]+)(?:@([^:]+))?(?::(.+))?$`)
+	login    = text.Pattern(`^(https?://[^/]*|\w+://[^/]*:[^/]*)@`)
+	onGitHub = text.Pattern(`^[\w-][\w.-]*/[\w.-]+$`)
 )
 
 // ParseOrigin reads SOURCE[@REF][:FOLDER].
 func ParseOrigin(said string) (Origin, error) {
-	m := origin.FindStringSubmatch(said)
-	if m == nil || !onGitHub.MatchString(m[1]) && !strings.Contains(m[1], "://") && strings.IndexAny(m[1], "./") != 0 {
+	m := origin().FindStringSubmatch(said)
+	if m == nil || !onGitHub().MatchString(m[1]) && !strings.Contains(m[1], "://") && strings.IndexAny(m[1], "./") != 0 {
 		return Origin{}, errors.New("expected OWNER/REPO[@REF][:FOLDER], an address that begins with https:// or ssh://, or a folder that begins with . or /")
 	}
 	if m[3] = path.Clean(cmp.Or(m[3], ".github/reprise")); !fs.ValidPath(m[3]) {
 		return Origin{}, fmt.Errorf("%s is no folder inside the repository", m[3])
 	}
-	if login.MatchString(m[1]) {
+	if login().MatchString(m[1]) {
 		return Origin{}, errors.New("an address with a login would be committed: give the login to git as a credential")
 	}
-	if onGitHub.MatchString(m[1]) {
+	if onGitHub().MatchString(m[1]) {
 		m[1] = "https://github.com/" + m[1]
 	}
 	return Origin{From: m[1], Ref: cmp.Or(m[2], "HEAD"), Folder: m[3]}, nil
@@ -74,7 +73,7 @@ func Origins(top fs.FS) (all []Origin, err error) {
 	altered := json.Unmarshal(data, &all) != nil
 	for _, o := range all {
 		for name := range o.Files {
-			altered = altered || !plainPath.MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder)
+			altered = altered || !plainPath().MatchString(name) || o.Ref == "" || !fs.ValidPath(o.Folder)
 		}
 	}
 	if altered {
@@ -113,7 +112,7 @@ func vendored(name string) string {
 }
 
 // plainPath is a path that means the same everywhere, and hides nothing.
-var plainPath = regexp.MustCompile(`^\w[\w.@+-]*(/\w[\w.@+-]*)*$`)
+var plainPath = text.Pattern(`^\w[\w.@+-]*(/\w[\w.@+-]*)*$`)
 
 // VendorChange is what an origin makes of a file.
 type VendorChange struct {
@@ -132,7 +131,7 @@ func (o Origin) Update(root *os.Root, commit string, files map[string][]byte) (O
 		switch {
 		case to == "":
 			continue
-		case !plainPath.MatchString(to) || !utf8.Valid(data) || bytes.Contains(data, []byte{0}) || taken[strings.ToLower(to)]:
+		case !plainPath().MatchString(to) || !utf8.Valid(data) || bytes.Contains(data, []byte{0}) || taken[strings.ToLower(to)]:
 			return o, nil, fmt.Errorf("%s: %q is not taken: expected text, once, under a name of letters, digits and . _ - + @", o.From, name)
 		}
 		taken[strings.ToLower(to)] = true // as some machines take both for one file

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -86,9 +85,9 @@ type WorkflowJob struct {
 }
 
 // Ours reports whether the job stands for the jobs of reprise.
-func (j WorkflowJob) Ours() bool { return ourJobs.MatchString(j.Uses) }
+func (j WorkflowJob) Ours() bool { return ourJobs().MatchString(j.Uses) }
 
-var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+var ourJobs = text.Pattern(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
 
 // WorkflowStep is what is looked at of a step of a job.
 type WorkflowStep struct {
@@ -109,9 +108,9 @@ func (s WorkflowStep) Command() string {
 }
 
 // Ours reports whether the step calls reprise.
-func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }
+func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction().MatchString(s.Uses) }
 
-var ourAction = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`)
+var ourAction = text.Pattern(`^[A-Za-z0-9-]+/reprise@`)
 
 // Awaited gives the names below workflow_run in what starts a workflow. A pattern for several names is no name.
 func (w WorkflowYAML) Awaited() (names []string) {
@@ -124,7 +123,7 @@ func (w WorkflowYAML) Awaited() (names []string) {
 		return nil
 	}
 	for _, pattern := range on.Run.Workflows {
-		if name := escaped.ReplaceAllString(pattern, "$1"); literally(name) == pattern {
+		if name := escaped().ReplaceAllString(pattern, "$1"); literally(name) == pattern {
 			names = append(names, name)
 		}
 	}
@@ -146,12 +145,12 @@ func (o *oneOrMore) UnmarshalYAML(n *yaml.Node) error {
 // GitHub reads the names below workflow_run as patterns, although its documents do not
 // say so: https://github.com/actions/runner/issues/854
 var (
-	special = regexp.MustCompile(`[\\*?+!\[\]]`)
-	escaped = regexp.MustCompile(`\\(.)`)
+	special = text.Pattern(`[\\*?+!\[\]]`)
+	escaped = text.Pattern(`\\(.)`)
 )
 
 // literally gives the pattern that is one name and no other.
-func literally(name string) string { return special.ReplaceAllString(name, `\$0`) }
+func literally(name string) string { return special().ReplaceAllString(name, `\$0`) }
 
 // WorkflowsFolder is where GitHub finds workflows, from the top of a repository.
 const WorkflowsFolder = ".github/workflows"
@@ -205,7 +204,7 @@ func onWork(push *yaml.Node) bool {
 	}
 	if len(f.Branches) > 0 {
 		return slices.ContainsFunc(f.Branches, func(b string) bool {
-			return special.MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
+			return special().MatchString(b) || strings.HasPrefix(b, environ.BranchPrefix)
 		})
 	}
 	return len(f.Ignored) > 0 || len(f.Tags)+len(f.NoTags) == 0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -108,7 +107,7 @@ func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) 
 }
 
 // actionName is what a workflow may name as an action of another repository.
-var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+var actionName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // InstallsOf says how the programs of who writes and who reviews are installed, or that one is not known.
 func InstallsOf(agents ...string) (installs []AgentInstall, err error) {
@@ -134,7 +133,7 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if err != nil {
 		return "", err
 	}
-	if uses != LocalAction && !actionName.MatchString(uses) {
+	if uses != LocalAction && !actionName().MatchString(uses) {
 		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as OWNER/reprise@main, or ./ in the repository of the action", uses)
 	}
 	if form == Short && uses == LocalAction {
@@ -177,13 +176,13 @@ func unique(names []string) []string {
 }
 
 // releaseNumber is the version of a release and its first number.
-var releaseNumber = regexp.MustCompile(`^(v[0-9]+)\.[0-9]+\.[0-9]+`)
+var releaseNumber = text.Pattern(`^(v[0-9]+)\.[0-9]+\.[0-9]+`)
 
 // DefaultUses is the action as a workflow calls it: by the first number of
 // this program's version, which each release moves on.
 func DefaultUses() string {
 	major := "v1"
-	if m := releaseNumber.FindStringSubmatch(environ.Version); m != nil {
+	if m := releaseNumber().FindStringSubmatch(environ.Version); m != nil {
 		major = m[1]
 	}
 	return published + "@" + major
@@ -223,7 +222,7 @@ func Standing(existing string) (form Form, calls string) {
 // ActionFor gives the action that a workflow is to call where nobody names one: that of this release, unless the one
 // that is there calls another repository, or this is a copy of reprise. "" if this program is no release.
 func ActionFor(calls, goMod string) string {
-	released := releaseNumber.MatchString(environ.Version)
+	released := releaseNumber().MatchString(environ.Version)
 	switch {
 	case calls != "" && !(released && strings.HasPrefix(calls, published+"@")):
 		return calls
