@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -37,15 +39,27 @@ func lasting(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !isHash(n[:min(len(n), len(zero))]) })
 }
 
+// recalled is what a process has read of what lasts, up to mostKnown bytes.
+type recalled struct {
+	sync.Map
+	size atomic.Int64
+}
+
+// mostKnown is small beside what a process needs, and large beside the definitions that it reads again and again.
+const mostKnown = 8 << 20
+
 // once has a reader ask for what lasts only once, but for what is not there yet.
 func (s *Source) once(r reader) reader {
+	if s.known == nil {
+		return r
+	}
 	return func(ctx context.Context, c call) ([]byte, error) {
 		key := strings.Join(c.Args, "\x00") + "\n" + c.Stdin
 		if known, is := s.known.Load(key); is && c.Lasting {
 			return []byte(known.(string)), ctx.Err()
 		}
 		out, err := r(ctx, c)
-		if c.Lasting && err == nil && len(out) < 256<<10 && !bytes.Contains(out, []byte(" missing\n")) {
+		if c.Lasting && err == nil && len(out) < 256<<10 && !bytes.Contains(out, []byte(" missing\n")) && s.known.size.Add(int64(len(key)+len(out))) < mostKnown {
 			s.known.Store(key, string(out))
 		}
 		return out, err

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing/fstest"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -336,7 +335,7 @@ func FetchFiles(ctx context.Context, top, address, ref, folder string) (commit s
 		return "", nil, err
 	}
 	defer os.RemoveAll(dir)
-	s := &Source{CommonDir: dir, env: takeEnviron(), known: &sync.Map{}}
+	s := &Source{CommonDir: dir, env: takeEnviron(), known: &recalled{}}
 	if _, err := s.inspect(ctx, "init", "--quiet", "--bare", "--template="); err != nil {
 		return "", nil, err
 	}

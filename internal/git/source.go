@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -31,7 +30,7 @@ type Source struct {
 	UserEmail     string // likewise
 
 	env         environ
-	known       *sync.Map // see once
+	known       *recalled // see once
 	config      configuration
 	remoteHead  string             // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string             // commit of DefaultBranch
@@ -88,7 +87,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: takeEnviron(), known: &sync.Map{}}
+	s := &Source{Dir: dir, env: takeEnviron(), known: &recalled{}}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
