@@ -227,7 +227,7 @@ func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
 	if o.log.json() {
 		terminal.LogSummary(s.log(), s.Env.Now(), run.Status, result, o.dry)
 	} else {
-		s.farewell(out, run)
+		s.farewell(ctx, out, run)
 	}
 	if s.Paused(run) {
 		s.say(s.Shown("pausing"))
@@ -240,7 +240,7 @@ func (s runSession) tellEnd(ctx context.Context, run metadata.Run) error {
 }
 
 // farewell says in a few lines how the run ended and what can be done now.
-func (s runSession) farewell(out io.Writer, run metadata.Run) {
+func (s runSession) farewell(ctx context.Context, out io.Writer, run metadata.Run) {
 	tell := func(says string) { terminal.Tell(out, says) }
 	tell("\n" + s.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
 	terminal.ShowProven(out, phases.On(s.Plan, run), terminal.Options{Width: terminal.Width(out)})
@@ -260,7 +260,7 @@ func (s runSession) farewell(out io.Writer, run metadata.Run) {
 	case run.Status == metadata.Completed && len(view.NextCommands(phases.On(s.Plan, run))) == 0:
 		tell(s.Shown("merge", "id", run.IssueNumber))
 	default:
-		tell(strings.Join(append([]string{goOnCommand(s.Workspace, run)}, view.Cautions(run)...), "\n"))
+		tell(strings.Join(append([]string{goOnCommand(ctx, s.Workspace, run)}, view.Cautions(run)...), "\n"))
 	}
 }
 

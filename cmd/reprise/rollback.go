@@ -201,7 +201,7 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, o rollbackReque
 		terminal.Tell(w.Env.Stderr, w.Shown("restored")+": "+text.Flat(strings.Join(r.Paths, ", ")))
 	}
 	terminal.Tell(w.Env.Stderr, w.Shown("taken back", "phase", r.Entry.ToPhase, "step", terminal.WordFor(w.Catalogue(), "steps", string(r.Entry.ToStep)),
-		"commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, r.Run)))
+		"commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(ctx, w, r.Run)))
 	return nil
 }
 

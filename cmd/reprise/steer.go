@@ -152,7 +152,7 @@ func (s steerRequest) carry(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	w.Run = next
-	tellSteered(w, x.Sentence(w.Catalogue()))
+	tellSteered(ctx, w, x.Sentence(w.Catalogue()))
 	return nil
 }
 
@@ -246,10 +246,10 @@ func claimRun(ctx context.Context, w *workspace.Workspace, o workspace.Options) 
 
 // goOnCommand says how to go on with a run: with one command on the same line, with one of
 // several on lines of their own. A run that nothing takes further is done.
-func goOnCommand(w *workspace.Workspace, run metadata.Run) string {
+func goOnCommand(ctx context.Context, w *workspace.Workspace, run metadata.Run) string {
 	switch commands := view.NextCommands(phases.On(w.Plan, run)); len(commands) {
 	case 0:
-		name := run.BranchName
+		name := w.Source.Name(ctx, run.BranchName)
 		if w.Repo.Unmoved() != "" {
 			name = w.Repo.Tip()
 		}
@@ -312,7 +312,7 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 	if conflicts {
 		said = run.Stop.Why
 	}
-	tellSteered(w, text.Capitalize(said.In(w.Catalogue())))
+	tellSteered(ctx, w, text.Capitalize(said.In(w.Catalogue())))
 	if conflicts {
 		return exit.Code(exit.Failed)
 	}
@@ -320,7 +320,7 @@ func (s steerRequest) update(ctx context.Context, w *workspace.Workspace) error 
 }
 
 // tellSteered says what was committed of a run, what went wrong with the repository, and how to go on.
-func tellSteered(w *workspace.Workspace, said string) {
+func tellSteered(ctx context.Context, w *workspace.Workspace, said string) {
 	warnOfSteering(w)
-	terminal.Tell(w.Env.Stderr, said+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(w, w.Run)))
+	terminal.Tell(w.Env.Stderr, said+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", goOnCommand(ctx, w, w.Run)))
 }

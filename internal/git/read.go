@@ -42,6 +42,14 @@ func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error
 	return s.reads().file(ctx, commit, path)
 }
 
+// Name is what git takes for a branch and nothing else: of two things of one name it takes the tag.
+func (s *Source) Name(ctx context.Context, branch string) string {
+	if tag, _ := s.kept(ctx, "refs/tags/"+branch); tag != "" { // what cannot be read now may be then
+		return "heads/" + branch
+	}
+	return branch
+}
+
 // Has reports whether the user has a branch.
 func (s *Source) Has(ctx context.Context, branch string) (bool, error) {
 	commit, err := s.kept(ctx, "refs/heads/"+branch)

@@ -259,6 +259,6 @@ func goOn(r terminal.Report, run metadata.Run, old *olderRun) {
 	}
 	// A branch that does not start from the older one cannot be pushed over it.
 	if head := old.Branch; run.PRNumber > 0 && head == old.Base && head != "" && head != run.BranchName {
-		r.Line("Pull request %d shows %s. For it to show what comes now, too: git push origin %s:%s", run.PRNumber, text.Flat(head), run.BranchName, text.Flat(head))
+		r.Line("Pull request %d shows %s. For it to show what comes now, too: git push origin heads/%s:heads/%s", run.PRNumber, text.Flat(head), run.BranchName, text.Flat(head))
 	}
 }

@@ -92,6 +92,8 @@ func artifact(ctx context.Context, r *workspace.Recorded, phase string) (string,
 	}
 	if here, err := r.Source.Has(ctx, at); at == r.Run.BranchName && err == nil && !here {
 		at = "origin/" + at
+	} else if here {
+		at = r.Source.Name(ctx, at)
 	}
 	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), at, text.Flat(file))
 }

@@ -202,7 +202,7 @@ func Change(ctx context.Context, r *workspace.Recorded, part Part) (patches []gi
 		patches = slices.DeleteFunc(patches, func(p git.CommitPatch) bool { return p.Trailer != value || p.Text == "" })
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("the commits of the run are not in this repository; fetch them first: git fetch origin %s", r.Run.BranchName)
+		return nil, exit.Usagef("the commits of the run are not in this repository; fetch them first: git fetch origin heads/%s", r.Run.BranchName)
 	}
 	return patches, err
 }

@@ -237,7 +237,7 @@ func (w *Worker) look(ctx context.Context) (err error) {
 				w.stands(it, f)
 			}
 			f.run = metadata.Run{IssueNumber: f.run.IssueNumber, Status: f.run.Status, BranchName: f.run.BranchName}
-			f.place(mine, w.others.Source)
+			f.place(ctx, mine, w.others.Source)
 			w.there[id] = f
 		}
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,12 +66,12 @@ type facts struct {
 }
 
 // place says where the work of a run is, by its refs; those of here are this repository's own.
-func (f *facts) place(refs []workspace.RefRun, here *git.Source) {
-	branch := text.Flat(f.run.BranchName)
+func (f *facts) place(ctx context.Context, refs []workspace.RefRun, here *git.Source) {
 	if len(f.where) > 0 {
-		f.tips, f.merge = []string{f.run.BranchName}, fmt.Sprintf("reprise finish --issue %s --squash && git merge %s", text.Flat(f.run.IssueNumber), branch)
+		f.tips, f.merge = []string{f.run.BranchName}, fmt.Sprintf("reprise finish --issue %s --squash && git merge %s", text.Flat(f.run.IssueNumber), text.Flat(here.Name(ctx, f.run.BranchName)))
 		return
 	}
+	branch := text.Flat(f.run.BranchName)
 	for _, r := range refs {
 		f.tips = append(f.tips, r.Ref.Commit)
 		f.merge = cmp.Or(f.merge, text.If(r.Source == here, fmt.Sprintf("git branch %s %.12s", branch, r.Ref.Commit)), fmt.Sprintf("git fetch origin +%s:%[1]s", r.Ref.Name))

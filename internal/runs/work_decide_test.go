@@ -112,13 +112,14 @@ func TestWhenABrokenTryIsRepeated(t *testing.T) {
 }
 
 func TestWhatAnIssueLacks(t *testing.T) {
+	here := &git.Source{CommonDir: t.TempDir()}
 	done := func(branch string, where ...string) facts {
 		f := facts{run: metadata.Run{IssueNumber: "1", Status: metadata.Completed, BranchName: branch}, where: where}
-		f.place([]workspace.RefRun{{Ref: git.Ref{Name: "refs/reprise/records/issue-1", Commit: branch}}}, nil)
+		f.place(t.Context(), []workspace.RefRun{{Source: here, Ref: git.Ref{Name: "refs/reprise/records/issue-1", Commit: branch}}}, here)
 		return f
 	}
 	afar := facts{run: metadata.Run{IssueNumber: "1", BranchName: "out"}}
-	if afar.place([]workspace.RefRun{{Source: new(git.Source), Ref: git.Ref{Name: "refs/reprise/records/issue-1"}}}, nil); afar.merge != "git fetch origin +refs/reprise/records/issue-1:refs/reprise/records/issue-1" {
+	if afar.place(t.Context(), []workspace.RefRun{{Source: new(git.Source), Ref: git.Ref{Name: "refs/reprise/records/issue-1"}}}, here); afar.merge != "git fetch origin +refs/reprise/records/issue-1:refs/reprise/records/issue-1" {
 		t.Errorf("a record that only origin keeps: %s", afar.merge)
 	}
 	there := map[string]facts{

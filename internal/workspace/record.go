@@ -300,7 +300,7 @@ func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metada
 		run, err := metadata.Parse(data, commit)
 		return c.Commit, run, err
 	}
-	return "", metadata.Run{}, fmt.Errorf("no commit %s of the run is on %s: git log %[2]s shows those that are", commit, w.Run.BranchName)
+	return "", metadata.Run{}, fmt.Errorf("no commit %s of the run is on %s: git log %s shows those that are", commit, w.Run.BranchName, w.Source.Name(ctx, w.Run.BranchName))
 }
 
 // costOfEarlier gives what earlier runs of the issue cost, in US dollars, for a limit on all of them: each counts
