@@ -34,9 +34,9 @@ func Verify(ctx context.Context, env environ.Env, src *git.Source, name, id stri
 			return err
 		}
 	}
-	names := []string{name, workspace.BranchesAfar + name}
+	names := []string{workspace.BranchesHere + name, name, workspace.BranchesAfar + name}
 	if name == "" {
-		names = []string{workspace.BranchesHere + env.Branch(id), workspace.BranchesAfar + env.Branch(id), workspace.KeptRef(id)}
+		names = recordsOf(env, id)
 	}
 	v, found := verified{}, ""
 	for _, n := range names {
@@ -51,7 +51,7 @@ func Verify(ctx context.Context, env environ.Env, src *git.Source, name, id stri
 	case err == nil && metadata.CheckID(v.Issue) != nil:
 		return exit.Usagef("no commit of %s is that of a run; name the issue of one with --issue ID", name)
 	case err == nil:
-		err = v.compare(ctx, src)
+		err = v.compare(ctx, env, src)
 	}
 	switch {
 	case err != nil:
@@ -66,12 +66,19 @@ func Verify(ctx context.Context, env environ.Env, src *git.Source, name, id stri
 	return err
 }
 
+// recordsOf are the refs that may have the record of a run.
+func recordsOf(env environ.Env, id string) []string {
+	return []string{workspace.BranchesHere + env.Branch(id), workspace.BranchesAfar + env.Branch(id), workspace.KeptRef(id)}
+}
+
 // compare fills in what was changed.
-func (v *verified) compare(ctx context.Context, src *git.Source) error {
+func (v *verified) compare(ctx context.Context, env environ.Env, src *git.Source) error {
 	folder := phases.Folder(v.Issue)
 	record, err := src.Shelf(ctx, v.Commit, folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		record, _, err = src.CommitOf(ctx, workspace.KeptRef(v.Issue))
+	for _, ref := range recordsOf(env, v.Issue) {
+		if errors.Is(err, fs.ErrNotExist) {
+			record, err = src.Shelf(ctx, ref, folder)
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return exit.Usagef("the record of the run of issue %s is not in this repository; fetch it first: git fetch origin '+%[2]s*:%[2]s*'", v.Issue, git.KeptRefs)
@@ -93,7 +100,7 @@ func (v *verified) compare(ctx context.Context, src *git.Source) error {
 		v.Wrong = append(v.Wrong, "there is no statement: the run is not completed, an older reprise completed it, or somebody took it away; its record was checked alone")
 	}
 	if work != trail.Work {
-		v.Wrong = append(v.Wrong, fmt.Sprintf("the work of commit %s is tree %s, and that of the run %s: see git log %[4]s..%[1]s", v.Commit, work, trail.Work, v.Record))
+		v.Wrong = append(v.Wrong, fmt.Sprintf("the work of commit %s is tree %s, and that of the run %s: see git log %[4]s...%[1]s", v.Commit, work, trail.Work, v.Record))
 	}
 	v.Wrong, v.Holds = text.List(v.Wrong), len(v.Wrong) == 0
 	return err
