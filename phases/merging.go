@@ -134,8 +134,7 @@ func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
 
 // OpenConflicts gives the paths at which the newest merge found conflicts that no phase was taken back for yet.
 func OpenConflicts(run metadata.Run) []string {
-	mended := func(r metadata.Rollback) bool { return !r.Timestamp.Before(run.Merges[len(run.Merges)-1].At) }
-	if len(run.Merges) == 0 || slices.ContainsFunc(run.RollbackHistory, mended) {
+	if newest(run, stepMerged, "rollback").Step != stepMerged {
 		return nil
 	}
 	return LastConflicts(run)

@@ -32,11 +32,11 @@ func (w words) attempts(f Facts) (all []attempt) {
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
-	back := w.Run.RollbackHistory
+	back, order := w.Run.RollbackHistory, view.InOrder(w.Run)
 	for _, a := range w.Run.Attempts {
 		rec := w.Run.Phase(a.Phase)
 		one := attempt{Attempt: a, Outcome: w.outcome(a), Printed: space.take(printed(view.LastLines(a.Stderr, view.FailureLines))), Diff: w.diff(of[a.N], space), Void: rec != nil && a.Generation < rec.Generation}
-		for len(back) > 0 && !back[0].Timestamp.After(a.StartedAt) {
+		for len(back) > 0 && order(back[0].Timestamp, a.StartedAt) <= 0 {
 			one.Back, back = append(one.Back, back[0]), back[1:]
 		}
 		all = append(all, one)

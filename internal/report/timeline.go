@@ -65,9 +65,10 @@ func (w words) timeline() (t timeline) {
 	}
 	a := view.AxisOf(run.Attempts, took, max(work/time.Duration(4*len(run.Attempts)), time.Millisecond), work/50)
 	place := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(a.All)*wide) }
+	order := view.InOrder(run)
 	moment := func(when time.Time, name string, most int) mark {
 		x := a.All
-		if i := slices.IndexFunc(a.Attempts, func(one metadata.Attempt) bool { return !one.StartedAt.Before(when) }); i >= 0 {
+		if i := slices.IndexFunc(a.Attempts, func(one metadata.Attempt) bool { return order(one.StartedAt, when) >= 0 }); i >= 0 {
 			x = a.Starts[i]
 		}
 		return mark{place(x), line(name, most), when}
@@ -120,9 +121,7 @@ var byPeople = []string{"approve", "skip", "pause", "cancel", "retry", "refresh"
 
 // people are the decisions of people, in their order.
 func (w words) people() []metadata.Decision {
-	all := slices.DeleteFunc(slices.Clone(w.Run.Decisions), func(d metadata.Decision) bool { return d.By == "" && !slices.Contains(byPeople, d.Step) })
-	slices.SortStableFunc(all, func(a, b metadata.Decision) int { return a.At.Compare(b.At) })
-	return all
+	return slices.DeleteFunc(slices.Clone(w.Run.Decisions), func(d metadata.Decision) bool { return d.By == "" && !slices.Contains(byPeople, d.Step) })
 }
 
 // share is a part of what was used.

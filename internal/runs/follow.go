@@ -52,7 +52,7 @@ func Follow(ctx context.Context, env environ.Env, repo, id string, asJSON bool) 
 		if err != nil {
 			return err
 		}
-		if !later(r.Run, next.Run) {
+		if !workspace.Newer(r.Run, next.Run) {
 			r = next
 		}
 	}

@@ -121,7 +121,7 @@ func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed
 		case r.Kept() && len(where) > 0:
 		case r.Err != nil:
 			failed = cmp.Or(failed, r.Err)
-		case found.IssueNumber == "" || later(r.Run, found):
+		case found.IssueNumber == "" || workspace.Newer(r.Run, found):
 			found = r.Run
 		}
 	}
@@ -129,14 +129,6 @@ func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed
 		failed = nil
 	}
 	return found, where, failed
-}
-
-// later reports whether a record is newer than another of the same issue.
-func later(a, b metadata.Run) bool {
-	if a.Execution.ID == b.Execution.ID {
-		return a.Revision > b.Revision
-	}
-	return a.UpdatedAt.After(b.UpdatedAt)
 }
 
 // listed gives what a list tells about a run.

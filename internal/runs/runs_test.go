@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,10 +32,10 @@ func TestLater(t *testing.T) {
 	run := func(id string, revision int, at time.Time) metadata.Run {
 		return metadata.Run{Execution: metadata.Execution{ID: id}, Revision: revision, UpdatedAt: at}
 	}
-	if !later(run("a", 2, at), run("a", 1, at.Add(time.Hour))) {
+	if !workspace.Newer(run("a", 2, at), run("a", 1, at.Add(time.Hour))) {
 		t.Error("of one run, the record with the higher revision is the newer one")
 	}
-	if !later(run("b", 1, at.Add(time.Hour)), run("a", 9, at)) {
+	if !workspace.Newer(run("b", 1, at.Add(time.Hour)), run("a", 9, at)) {
 		t.Error("of two runs of an issue, the one that moved last is the newer one")
 	}
 }

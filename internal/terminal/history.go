@@ -21,8 +21,8 @@ import (
 
 // happening is an entry of the history.
 type happening struct {
-	at    time.Time
-	cells []string
+	at, placed time.Time // when, and of what it stands beside
+	cells      []string
 }
 
 // ShowHistory prints every attempt and every rollback of a run, what rules did
@@ -33,10 +33,10 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	r := NewReport(out, o).In(run.Language)
 	var all []happening
 	for _, a := range run.Attempts {
-		all = append(all, happening{a.StartedAt, r.attempt(run, a)})
+		all = append(all, happening{a.StartedAt, a.StartedAt, r.attempt(run, a)})
 	}
 	for _, b := range run.RollbackHistory {
-		all = append(all, happening{b.Timestamp, []string{
+		all = append(all, happening{b.Timestamp, b.Timestamp, []string{
 			"<-", text.Flat(b.FromPhase), r.step(b.FromStep), "", "", "", "", "",
 			text.Join(": ", r.withAsker(r.Shown("back to", "to", r.at(b.ToPhase, b.ToStep)), b), text.Cut(text.JoinLines(b.Reason), 200)),
 		}})
@@ -46,7 +46,8 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 		r.Line("%s", r.Shown("nothing yet"))
 		return
 	}
-	slices.SortStableFunc(all, func(a, b happening) int { return a.at.Compare(b.at) })
+	order := view.InOrder(run)
+	slices.SortStableFunc(all, func(a, b happening) int { return order(a.placed, b.placed) })
 	t := text.Table{Align: "lrllllrrr"}
 	t.Add(r.Shown("clock column"), r.Shown("attempt column"), r.Shown("phase column"), r.Shown("step column"), r.Shown("agent column"),
 		r.Shown("result column"), r.Shown("tokens column"), r.Shown("cost column"), r.Shown("took column"), "")
@@ -115,10 +116,13 @@ func (r Report) attempt(run metadata.Run, a metadata.Attempt) []string {
 // people were asked and said, and what they asked for.
 func (r Report) people(run metadata.Run) (all []happening) {
 	add := func(at time.Time, sign, phase, what, body string) {
-		all = append(all, happening{at, []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}})
+		all = append(all, happening{at, at, []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}})
 	}
 	for _, q := range run.Questions {
 		add(q.AskedAt, "?", q.Phase, "question", text.Join(": ", q.ID, q.Text))
+		if n := q.Attempt - 1; n >= 0 && n < len(run.Attempts) {
+			all[len(all)-1].placed = run.Attempts[n].StartedAt
+		}
 		if q.AnsweredAt != nil {
 			add(*q.AnsweredAt, "!", q.Phase, "answer", text.Join(": ", text.Join(" ", q.ID, r.about("person", "who", q.By)), q.Answer))
 		}

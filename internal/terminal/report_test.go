@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,32 @@ func TestShowHistory(t *testing.T) {
 			ShowHistory(&b, progresstest.Plays(t, "en")[name].Run, Options{})
 			progresstest.Golden(t, "history-"+name+".txt", b.String())
 		})
+	}
+}
+
+// The history is in the order of what happened, also if the clock went back meanwhile.
+func TestHistoryWithAClockThatWentBack(t *testing.T) {
+	run := progresstest.Plays(t, "en")["rolledback"].Run
+	lines := func() string {
+		var b bytes.Buffer
+		ShowHistory(&b, run, Options{})
+		return regexp.MustCompile(`(?m)^\S+ \S+`).ReplaceAllString(b.String(), "")
+	}
+	want, since := lines(), run.RollbackHistory[0].Timestamp
+	back := func(at *time.Time) {
+		if !at.Before(since) {
+			*at = at.Add(-time.Hour)
+		}
+	}
+	back(&run.RollbackHistory[0].Timestamp)
+	for i := range run.Attempts {
+		back(&run.Attempts[i].StartedAt)
+	}
+	for i := range run.Decisions {
+		back(&run.Decisions[i].At)
+	}
+	if got := lines(); got != want || run.Attempts[0].StartedAt.Before(run.RollbackHistory[0].Timestamp) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -249,8 +249,9 @@ func (c *counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
 // missed gives what people had to find in a run that a review had passed: why they have
 // taken phases back, and their comments on lines.
 func missed(run *metadata.Run) (all []Missed) {
+	order := InOrder(*run)
 	add := func(phase string, m Missed) {
-		if a := passed(run, phase, m.At); a != nil {
+		if a := passed(run, phase, order, m.At); a != nil {
 			m.Issue, m.Phase, m.Attempt, m.Agent, m.Model = run.IssueNumber, phase, a.N, a.Agent, a.Model
 			all = append(all, m)
 		}
@@ -272,10 +273,10 @@ func missed(run *metadata.Run) (all []Missed) {
 }
 
 // passed gives the newest review of a phase before a time, if it has passed the work.
-func passed(run *metadata.Run, phase string, before time.Time) *metadata.Attempt {
+func passed(run *metadata.Run, phase string, order func(a, b time.Time) int, before time.Time) *metadata.Attempt {
 	for _, a := range slices.Backward(run.Attempts) {
 		switch {
-		case a.Phase != phase, a.Step != metadata.Review, a.Verdict == "", a.EndedAt == nil, a.EndedAt.After(before):
+		case a.Phase != phase, a.Step != metadata.Review, a.Verdict == "", a.EndedAt == nil, order(a.StartedAt, before) > 0:
 		case a.Verdict == metadata.Fail:
 			return nil
 		default:

@@ -129,6 +129,14 @@ func otherRunsOf(env environ.Env, c OtherRunsConfig) *OtherRuns {
 	return &OtherRuns{OtherRunsConfig: c, env: env, said: map[string]bool{}, known: map[string]bool{}}
 }
 
+// Newer reports whether a record is newer than another of the same issue.
+func Newer(a, b metadata.Run) bool {
+	if a.Execution.ID == b.Execution.ID {
+		return a.Revision > b.Revision
+	}
+	return a.UpdatedAt.After(b.UpdatedAt)
+}
+
 // AllRuns gives all runs of a repository: those of this machine and, where they are pushed, those that origin has now.
 func AllRuns(env environ.Env, src *git.Source, pushed bool) *OtherRuns {
 	return otherRunsOf(env, OtherRunsConfig{Source: src, Folder: filepath.Join(os.TempDir(), "reprise-git-"+uuid.NewString()), Push: pushed && src.RemoteURL != "", kept: true})
@@ -246,7 +254,7 @@ func (n *OtherRuns) list(ctx context.Context, run metadata.Run) (out []phases.Ot
 	}
 	newest := map[string]RefRun{}
 	for _, o := range all {
-		if known, there := newest[o.ID]; o.Err == nil && o.ID != n.Issue && (!there || o.Run.UpdatedAt.After(known.Run.UpdatedAt)) {
+		if known, there := newest[o.ID]; o.Err == nil && o.ID != n.Issue && (!there || Newer(o.Run, known.Run)) {
 			newest[o.ID] = o
 		}
 	}
