@@ -99,6 +99,7 @@ func (s *screen) take(e engine.Event) (lines []string) {
 // past is what an event leaves above the picture.
 func (s *screen) past(n news) []string {
 	if n.Event == "stop" {
+		n.said = true // below the picture, where somebody is asked or told how to go on
 		return []string{stopLine(n, text.Palette(s.Color))}
 	}
 	p := text.Palette(s.Color)

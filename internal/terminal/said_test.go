@@ -37,6 +37,10 @@ func TestAReasonIsSaidOnce(t *testing.T) {
 	if strings.Count(said, "the thing broke") != 1 || strings.Count(said, "crash, as before") != 2 || !strings.Contains(said, "| first") {
 		t.Errorf("the log says\n%s", said)
 	}
+	stop.Run.Attempts = nil
+	if live := (&screen{Options: Options{Plan: plan}}).take(stop); len(live) != 1 || strings.Contains(live[0], "the thing broke") {
+		t.Errorf("above the picture it says %q", live)
+	}
 	if got := newsOf(plan, stop); len(got) != 1 || !strings.Contains(got[0].Why, "the thing broke") {
 		t.Errorf("programs are told %+v", got)
 	}
