@@ -123,7 +123,7 @@ func rollBack(ctx context.Context, env environ.Env, o rollbackRequest, reasoned 
 			}
 		}()
 	} else {
-		terminal.ShowRollback(env.Stdout, r.Plan, back, terminal.ShowOptions(env))
+		terminal.ShowRollback(env.Stdout, r.Plan, back, o.Dry || o.asks(env), terminal.ShowOptions(env))
 	}
 	if o.Dry {
 		_, _ = fmt.Fprintln(env.Stderr, r.Catalogue().Shown("dry"))
@@ -154,9 +154,13 @@ func (o rollbackRequest) open(ctx context.Context, env environ.Env) (*workspace.
 	return &w.Recorded, w, nil
 }
 
-// confirmed asks on a terminal, unless told not to. Nobody is asked in CI.
+// asks reports whether somebody is asked first: on a terminal, unless told not to. Nobody is asked in CI.
+func (o rollbackRequest) asks(env environ.Env) bool {
+	return !o.Force && env.Getenv("CI") == "" && environ.IsTerminal(env.Stdin)
+}
+
 func (o rollbackRequest) confirmed(env environ.Env, c prompts.Catalogue) (bool, error) {
-	if o.Force || env.Getenv("CI") != "" || !environ.IsTerminal(env.Stdin) {
+	if !o.asks(env) {
 		return true, nil
 	}
 	yes, err := env.Agrees(env.Stderr, c.Shown("ask"))

@@ -201,7 +201,7 @@ func (a automatic) show(w *workspace.Workspace) {
 		return
 	}
 	r.Line("")
-	terminal.ShowRollback(w.Env.Stdout, w.Plan, a.back, terminal.ShowOptions(w.Env))
+	terminal.ShowRollback(w.Env.Stdout, w.Plan, a.back, true, terminal.ShowOptions(w.Env))
 	if a.Acted {
 		return
 	}

@@ -41,7 +41,7 @@ func everyView(plan *pipelines.Pipeline, run metadata.Run, o progresstest.Odd) [
 	ShowRollback(&rollback, plan, phases.RollbackPlan{
 		Before: run, Run: progresstest.OddOf[metadata.Run](o), Entry: progresstest.OddOf[metadata.Rollback](o),
 		Moves: progresstest.OddOf[map[string]string](o), ReasonFile: o.Word(),
-	}, Options{Width: 50})
+	}, true, Options{Width: 50})
 	d, done, activity := progresstest.OddOf[phases.Decision](o), progresstest.OddOf[phases.Outcome](o), progresstest.OddOf[engine.Activity](o)
 	s := screen{Options: Options{Plan: plan, Width: 80}, Height: 24}
 	for _, e := range []engine.Event{{Run: run, Decision: &d}, {Run: run, Of: d, Activity: &activity}, {Run: run, Of: d, Done: &done}} {

@@ -147,19 +147,25 @@ func (r Report) people(run metadata.Run) (all []happening) {
 	return all
 }
 
-// ShowRollback prints what a rollback changes: the phases before and after,
-// what the next agent is told, the entry of the history, and every file.
-func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
+// ShowRollback prints what a rollback changes: phases before and after, and files that it sets aside. Of one that is only
+// planned it prints all phases, what the next agent is told, the entry of the history, and every file.
+func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, planned bool, o Options) {
 	r := NewReport(w, o).In(back.Run.Language)
 	e := back.Entry
 	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
-	r.beforeAndAfter(view.StateOf(phases.On(plan, back.Before)), view.StateOf(phases.On(plan, back.Run)))
-	r.context(back.Run.Phase(e.ToPhase))
-	r.entry(e, len(back.Before.RollbackHistory))
+	r.beforeAndAfter(view.StateOf(phases.On(plan, back.Before)), view.StateOf(phases.On(plan, back.Run)), planned)
+	if planned {
+		r.context(back.Run.Phase(e.ToPhase))
+		r.entry(e, len(back.Before.RollbackHistory))
+	}
 	r.headed(len(back.Moves), r.Shown("set aside"))
 	for _, from := range slices.Sorted(maps.Keys(back.Moves)) {
 		r.Hung("  ", text.Flat(from)+" -> "+text.Flat(back.Moves[from]))
+	}
+	if !planned {
+		r.Line("")
+		return
 	}
 	r.headed(len(back.Paths), r.Shown("restored"))
 	for _, p := range back.Paths {
@@ -170,14 +176,15 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 	r.Line("") // what comes then is no part of the reason
 }
 
-// beforeAndAfter prints the phases; the ones that change are marked.
-func (r Report) beforeAndAfter(before, after view.State) {
+// beforeAndAfter prints the phases that change or, where those are marked, all of them.
+func (r Report) beforeAndAfter(before, after view.State, all bool) {
 	t := text.Table{}
 	t.Add("   "+r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
 	for _, b := range before.Rows {
 		was, is := r.where(b.Rec), r.where(after.Row(b.Rec.Name).Rec)
-		sign := map[bool]string{true: "   ", false: "*  "}[was == is]
-		t.Add(sign+text.Flat(b.Rec.Name), was, text.If(was != is, "-> "+is))
+		if sign := map[bool]string{true: "   ", false: "*  "}[was == is]; all || was != is {
+			t.Add(sign+text.Flat(b.Rec.Name), was, text.If(was != is, "-> "+is))
+		}
 	}
 	r.joined(&t, "")
 }

@@ -30,7 +30,7 @@ func TestShownInJapanese(t *testing.T) {
 		ShowHistory(&b, p.Run, Options{})
 		if err == nil {
 			written = string(phases.WrittenReason(back))
-			ShowRollback(&b, p.Plan, back, Options{})
+			ShowRollback(&b, p.Plan, back, true, Options{})
 		}
 		for line := range strings.Lines(b.String()) {
 			if strings.HasPrefix(line, "          ") || strings.Contains(written, strings.TrimSpace(line)) {

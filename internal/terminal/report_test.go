@@ -212,7 +212,7 @@ func TestShowRolledBack(t *testing.T) {
 			r := p.Back("design", step, "The API must stay REST.\nSay why in the design.")
 			r.Paths = []string{"api/list.go"}
 			var b bytes.Buffer
-			ShowRollback(&b, p.Plan, r, Options{})
+			ShowRollback(&b, p.Plan, r, true, Options{})
 			progresstest.Golden(t, "rollback-"+string(step)+".txt", b.String())
 		})
 	}
@@ -224,7 +224,7 @@ func TestNarrowReports(t *testing.T) {
 	p := progresstest.NewPlay(t, "en")
 	p.Passing("report")
 	var b bytes.Buffer
-	ShowRollback(&b, p.Plan, p.Back("design", metadata.Revise, "The API must stay REST, as other programs of ours that ask it say."), Options{Width: width})
+	ShowRollback(&b, p.Plan, p.Back("design", metadata.Revise, "The API must stay REST, as other programs of ours that ask it say."), true, Options{Width: width})
 	for line := range strings.Lines(b.String()) {
 		words := strings.Fields(line)
 		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(words[len(words)-1], "/") { // a path stays whole
