@@ -106,6 +106,17 @@ func (s *Stubs) next(t engine.Task) (stub, bool) {
 	return c, ok
 }
 
+// Phases gives the phases that answers are for.
+func (s *Stubs) Phases() (all []string) {
+	for key := range s.calls {
+		if phase, step, _ := strings.Cut(key, "/"); phase != "auto" || !strings.HasPrefix(step, "choose") {
+			all = append(all, phase)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Report reports whether a report of a phase is scripted. A nil *Stubs has none.
 func (s *Stubs) Report(phase string) bool {
 	if s == nil {

@@ -20,8 +20,7 @@ import (
 
 // LogOptions say which transcripts of a run are shown, and how. Without a choice it is the newest one.
 type LogOptions struct {
-	Attempt int
-	Phase   string
+	Part
 	All     bool
 	From    string // a folder with transcripts, from the artifact of a job; empty: this machine has them
 	Follow  bool   // also what is still to come, until the run ends or waits
@@ -59,6 +58,13 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	}
 	asked := l.chosen(all)
 	if len(asked) == 0 {
+		began := func(a metadata.Attempt) bool { return a.Phase == o.Phase && a.Step.ByAgent() }
+		switch {
+		case o.From == "" && o.lacking(r.Run) != nil:
+			return o.lacking(r.Run)
+		case o.From == "" && o.Phase != "" && !slices.ContainsFunc(r.Run.Attempts, began):
+			return exit.Usagef("no agent has worked on phase %s yet", o.Phase)
+		}
 		return exit.Usagef("there is no such transcript in %s: they stay where the run was at work, for 14 days; those of jobs on GitHub are in the folder transcripts of their artifacts, which --from names", l.dir)
 	}
 	return l.show(asked)

@@ -58,6 +58,9 @@ func placeOf(ctx context.Context, r *workspace.Recorded, what, phase string) (st
 
 // artifact finds what a phase has written: here, else on the website of the forge.
 func artifact(ctx context.Context, r *workspace.Recorded, phase string) (string, error) {
+	if err := (Part{Phase: phase}).lacking(r.Run); err != nil {
+		return "", err
+	}
 	var found *metadata.Phase
 	for i := range r.Run.Phases {
 		p := &r.Run.Phases[i]

@@ -181,16 +181,25 @@ type Part struct {
 	Attempt int
 }
 
+// lacking says that a run has no such part.
+func (p Part) lacking(run metadata.Run) error {
+	switch {
+	case p.Phase != "" && run.Phase(p.Phase) == nil:
+		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: p.Phase, Known: run.Phases.Names()}))
+	case p.Attempt != 0 && !slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.N == p.Attempt }):
+		return exit.Usagef("there is no attempt %d; the run of issue %s has %s: see reprise history", p.Attempt, run.IssueNumber, text.Plural(len(run.Attempts), "attempt"))
+	}
+	return nil
+}
+
 // Change gives what a run has changed besides its own folder, or all that a part of it has.
 func Change(ctx context.Context, r *workspace.Recorded, part Part) (patches []git.CommitPatch, err error) {
 	key, value := workspace.PhaseTrailer, part.Phase
 	switch {
 	case part.Phase != "" && part.Attempt != 0:
 		return nil, exit.Usagef("--phase and --attempt each name a part of the run: give one of them")
-	case part.Phase != "" && r.Run.Phase(part.Phase) == nil:
-		return nil, exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: part.Phase, Known: r.Run.Phases.Names()}))
-	case part.Attempt != 0 && !slices.ContainsFunc(r.Run.Attempts, func(a metadata.Attempt) bool { return a.N == part.Attempt }):
-		return nil, exit.Usagef("there is no attempt %d; the run of issue %s has %s: see reprise history", part.Attempt, r.Run.IssueNumber, text.Plural(len(r.Run.Attempts), "attempt"))
+	case part.lacking(r.Run) != nil:
+		return nil, part.lacking(r.Run)
 	case part.Attempt != 0:
 		key, value = workspace.AttemptTrailer, strconv.Itoa(part.Attempt)
 	}

@@ -68,6 +68,11 @@ func AgentOptions(w *Workspace, o Options) (_ agents.Options, err error) {
 		if w.stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
 			return opts, exit.AsUsage(err)
 		}
+		for _, name := range w.stubs.Phases() {
+			if names := w.Run.Phases.Names(); !w.Open && w.Plan.Phase(name) == nil && !slices.Contains(names, name) {
+				_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: %s is not all used: %v\n", o.Stubs, &phases.UnknownPhase{Phase: name, Known: names})
+			}
+		}
 	}
 	opts.Rehearsal = rehearsal.Agent{First: w.Plan.Phases[0].Name, Stubs: w.stubs}
 	if w.slot.dir == "" {
