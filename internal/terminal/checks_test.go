@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -21,7 +22,11 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 	}}
 	end := func(do phases.Do) string {
 		e := engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: run.Phases[0].Name}, Done: &phases.Outcome{Status: metadata.Succeeded, Checks: run.Phases[0].Checks.Results}}
-		return newsOf(p.Plan, e)[0].result()
+		n := newsOf(p.Plan, e)[0]
+		if before, _, _ := strings.Cut(plainLines(n, p.Plan, text.Palette(false), false)[0], "fine"); len(before) != len("09:00:00   1/10  test_implementation  execute  reviewer  ✓ ") {
+			t.Errorf("the line of %s is not in its columns: %q", do, before)
+		}
+		return n.result()
 	}
 	const said = "fine ✓, old – already red before the work; does not count, moody ✓ flaky: it passed when it was run once more"
 	if got := end(phases.DoCheck); got != said+", phase completed" {

@@ -162,7 +162,7 @@ func plainLines(n news, plan *pipelines.Pipeline, p text.Palette, all bool) []st
 	number, phase, agent := widthsOf(plan)
 	head := at + "  " + strings.Join([]string{
 		fmt.Sprintf("%*s", number, text.If(n.Number > 0, fmt.Sprintf("%d/%d", n.Number, n.Phases))),
-		text.Pad(text.Flat(n.Phase), phase), text.Pad(text.Flat(n.Step), len("execute")), text.Pad(text.Flat(n.Agent), agent),
+		text.Pad(text.Flat(n.Phase), phase), text.Pad(text.Pad(text.Flat(n.Step), len("execute"))+"  "+text.Flat(n.Agent), len("execute  ")+agent), // a longer step is none of an agent
 	}, "  ")
 	return append([]string{head + "  " + happened(n, p)}, n.below("          ", p, all)...)
 }
