@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -35,9 +36,9 @@ type programs struct {
 func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) (out []Check) {
 	found := map[string]Check{}
 	for name, a := range plan.Agents {
-		what := fmt.Sprintf("%+v", a)
+		what := fmt.Sprintf("%+v", a) + text.If(a.Use == "command", name)
 		if _, known := p.seen[what]; !known {
-			p.seen[what] = p.agent(ctx, a)
+			p.seen[what] = p.agent(ctx, name, a)
 		}
 		found[name] = p.seen[what]
 	}
@@ -78,8 +79,8 @@ func takesOver(plan *pipelines.Pipeline, found map[string]Check, name string) st
 	return ""
 }
 
-// agent looks at one agent program, its version and its key.
-func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
+// agent looks at the program of an agent, its version and its key.
+func (p programs) agent(ctx context.Context, called string, a pipelines.Agent) Check {
 	name := a.Use
 	if pipelines.TakesCommand(name) && len(a.Command) > 0 {
 		name = filepath.Base(a.Command[0])
@@ -96,7 +97,7 @@ func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
 	install, known := setup.AgentInstalls()[a.Use]
 	switch {
 	case a.Use == "command" && a.CallUSD == nil:
-		return hinted(name, "is there; cost unknown", agents.Unpriced(map[string]pipelines.Agent{name: a})[0].In(prompts.Words("en")))
+		return hinted(name, "is there; cost unknown", agents.Unpriced(map[string]pipelines.Agent{called: a})[0].In(prompts.Words("en")))
 	case !known:
 		return well(name, "is there")
 	}
