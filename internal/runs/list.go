@@ -218,7 +218,7 @@ func ShowStats(env environ.Env, t view.Tally) {
 		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
 	})
 	statsTable(out, "Models", "lrrr", []string{"model", "calls", "tokens", "cost"}, t.Models, func(m view.Model) []string {
-		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), m.CostShort()}
+		return []string{cmp.Or(text.Flat(m.Model), "not said"), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), m.CostShort()}
 	})
 	statsTable(out, "What people found that a review had passed", "llll", []string{"issue", "phase", "reviewer", "what"}, t.Missed, func(m view.Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
