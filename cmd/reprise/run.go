@@ -54,7 +54,7 @@ the checks of the pipeline, which may need the network.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false // they are in groups, see flagTitles
-	f.BoolVar(&o.all, "all", false, "go on with all runs that were interrupted or killed, --jobs of them at a time")
+	f.BoolVar(&o.all, "all", false, "go on with all runs that were interrupted, killed or not pushed, --jobs of them at a time")
 	f.StringVar(&o.File, "issue-file", "", "Markdown `FILE`; its first heading is the title")
 	o.origin(f)
 	f.Func("agent", "`NAME[:MODEL]` for all steps: claude, codex, gemini, opencode, qwen, copilot, rehearsal, or one of the pipeline (default: the pipeline's)", func(text string) error {
@@ -142,7 +142,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := w.Busy(env.Now()); err != nil && !o.TakeOver && !o.Scratch && w.Run.Execution.Lease.Owner != o.worker && !(o.join && phases.LeftToTasks(w.Run)) {
 		return err
 	}
-	if room, comes := runs.RoomAt(w.Run); o.Beside && w.Run.Status == metadata.Failed && !(comes && room.Before(env.Now())) {
+	if room, comes := runs.RoomAt(w.Run); o.Beside && w.Run.Status == metadata.Failed && !runs.Unpushed(w.Run) && !(comes && room.Before(env.Now())) {
 		return exit.Held{Err: errors.New("another machine has worked on it meanwhile, and it failed")} // no worker begins such a run again
 	}
 	before := metadata.Run{}

@@ -105,7 +105,7 @@ func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 	case begun && phases.IsOver(f.run) && !it.late: // else the branch here is brought to what is there
 	case begun && f.other != nil && now.Before(f.other.Expires):
 		it.Status, it.Waits = metadata.Running, fmt.Sprintf("%s works on it, until %s at the latest", text.Flat(f.other.Owner), f.other.Expires.UTC().Format("15:04 UTC"))
-	case begun && f.run.Status == metadata.Failed:
+	case begun && f.run.Status == metadata.Failed && !Unpushed(f.run):
 		it.again = time.Time{}
 		room, comes := RoomAt(f.run)
 		switch wait = room.Sub(now); {
@@ -121,6 +121,11 @@ func (it *item) judge(f facts, now time.Time) (wait time.Duration) {
 		it.Status = queued
 	}
 	return wait
+}
+
+// Unpushed reports whether a run has failed for want of a push: it goes on like one that was interrupted.
+func Unpushed(run metadata.Run) bool {
+	return run.Status == metadata.Failed && run.Stop.Code == metadata.PushFailed
 }
 
 // RoomAt says when the service of a run may have room again, if it failed for having none.

@@ -121,7 +121,7 @@ func BegunQueue(env environ.Env, repo string) queue {
 		}
 		all, broken := List(ctx, env, src)
 		for _, r := range all {
-			if r.Status == metadata.Running || r.Status == metadata.Interrupted {
+			if r.Status == metadata.Running || r.Status == metadata.Interrupted || Unpushed(r.Record) {
 				items = append(items, &item{Run: r, args: []string{"--issue", r.Issue}})
 			}
 		}
