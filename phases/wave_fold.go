@@ -68,7 +68,7 @@ func RefusePart(run, next metadata.Run, why string) metadata.Run {
 	for _, a := range next.Attempts[len(run.Attempts):] {
 		if a.Status == metadata.Succeeded {
 			a.Status, a.Code, a.Class = metadata.Cut, metadata.RunCancelled, metadata.Signal
-			a.Why = metadata.Said("another machine has done this, and it is not taken: " + why)
+			a.Why = metadata.Said("this was done beside the run, and is not taken: " + why)
 		}
 		out.Attempts = append(out.Attempts, a)
 	}

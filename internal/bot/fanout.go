@@ -158,15 +158,20 @@ func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, wa
 	if err != nil {
 		return w.Run, err
 	}
+	var alone []string
 	if lease := w.Run.Execution.Lease; lease != nil && sharedLease(lease.Owner, lease) {
 		for _, part := range phases.PartsOfWave(phases.On(w.Plan, w.Run)) {
 			if _, is := of[part]; !is {
+				alone = append(alone, part)
 				warn(fmt.Errorf("nothing was pushed of %s, so the run does the part itself when it goes on; the log of its job or task says why", part))
 			}
 		}
 	}
 	if err := f.gather(ctx, of); err != nil {
 		return w.Run, err
+	}
+	for _, part := range alone {
+		f.spent(part, workspace.SavedTask(w.Env, w.Source, w.Issue.ID, part))
 	}
 	if len(f.said) == 0 {
 		return w.Run, f.remove(ctx, of)
@@ -178,6 +183,20 @@ func foldParts(ctx context.Context, w *workspace.Workspace, e *engine.Engine, wa
 		warn(err) // they say nothing new, and the next job removes them
 	}
 	return w.Run, nil
+}
+
+// spent takes over what a task on this machine has spent on a part, and could not push.
+func (f *folding) spent(part string, left *metadata.Run) {
+	if left == nil {
+		return
+	}
+	next, became, err := phases.FoldPart(f.w.Run, f.w.Repo.Tip(), f.next, part, *left)
+	if err != nil || became == phases.NothingFolded { // it is of another run, or was pushed
+		return
+	}
+	if next = phases.RefusePart(f.next, next, "it was not pushed"); f.misfit(next) == nil {
+		f.next, f.said = next, append(f.said, part+": "+string(phases.VoidFolded))
+	}
 }
 
 // gather puts together what machines have pushed. What cannot be fetched alone, or read here, is taken out of the

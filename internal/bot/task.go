@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/git"
@@ -95,13 +96,14 @@ func (t Task) resume(ctx context.Context, e *engine.Engine) error {
 		return errors.New("a run that is not pushed cannot be done by several machines")
 	}
 	of, err := f.list(ctx)
-	r, is := of[part]
-	if err != nil || !is {
+	if err != nil {
 		return err
 	}
-	if err := f.gather(ctx, map[string]git.Ref{part: r}); err != nil {
+	maps.DeleteFunc(of, func(other string, _ git.Ref) bool { return other != part })
+	if err := f.gather(ctx, of); err != nil {
 		return err
 	}
+	f.spent(part, t.Left)
 	if _, more := phases.NextForPart(phases.On(t.Plan, f.next), part); more && len(f.files)+len(f.heads) > 0 {
 		return f.commit(ctx, "task: goes on with what was pushed of "+part)
 	}

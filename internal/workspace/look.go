@@ -333,6 +333,15 @@ func Saved(env environ.Env, src *git.Source, id string) *metadata.Run {
 	return savedRun(root, id)
 }
 
+// SavedTask is Saved for a task of a part that no process is at work on.
+func SavedTask(env environ.Env, src *git.Source, id, part string) *metadata.Run {
+	root, err := HomeFolder(env, src, id+"."+part)
+	if err != nil || folders.Holder(root) != 0 {
+		return nil
+	}
+	return savedRun(root, id)
+}
+
 // Worker names this machine in the leases of runs of a repository, always in the same way.
 func Worker(env environ.Env, src *git.Source) (string, error) {
 	file, err := HomeFolder(env, src, ".worker") // which is no id

@@ -110,6 +110,7 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Only == "" {
 		w.local = savedRun(root, w.Issue.ID)
 	} else { // the task goes on with what is pushed
+		w.Left = savedRun(root, w.Issue.ID)
 		opts.Own = phases.PartRefs(w.Issue.ID) + w.o.Only
 	}
 	if w.Push, err = w.pushes(ctx); err != nil {

@@ -72,6 +72,7 @@ type Workspace struct {
 	absent      []metadata.Reason   // which agents are not here, and who does their work
 	saidLacking bool                // SayLacking has printed its lines
 	guidance    string              // what people tell all agents that work in the repository
+	Left        *metadata.Run       // of a task: what an earlier one of its part on this machine has recorded; nil: nothing
 	Notes       []string            // what a person who begins the run or goes on with it should know
 }
 
