@@ -4,15 +4,21 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// movedOut gives the ignored files that are files of the tip whose places are empty now, with the contents they had: git
-// would call these deleted, and pass over where they are.
+// movedOut gives the ignored files that hold what files of the tip held whose places are empty now: git would call these
+// deleted, and pass over where they are. It is such a file, moved, or one written since the tip was: with the same bytes, or
+// of the same name. What was edited has half of the lines at least.
 func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Change, err error) {
 	if len(gone) == 0 {
 		return nil, nil
@@ -21,16 +27,21 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 	if err != nil {
 		return nil, err
 	}
-	ids, rest := map[string]string{}, "\n"+string(index) // of blobs, by inode as the index has it
+	ids, sizes, rest := map[string]string{}, map[string]bool{}, "\n"+string(index) // of blobs, by inode as the index has it, and by name
 	for {
 		name, behind, is := strings.Cut(rest, "\x00")
 		if !is {
 			break
 		}
-		if m := indexed().FindStringSubmatch(behind); m != nil {
-			ids[m[1]] = gone[name[strings.LastIndex(name, "\n")+1:]]
+		name = name[strings.LastIndex(name, "\n")+1:]
+		if m := indexed().FindStringSubmatch(behind); m != nil && gone[name] != "" && m[2] != "0" {
+			ids["inode "+m[1]], ids[path.Base(name)], sizes[m[2]] = gone[name], gone[name], true
 		}
 		rest = behind
+	}
+	since := time.Now() // without a commit of its own nothing was written since
+	if tip, err := os.Stat(r.home(r.ref)); err == nil {
+		since = tip.ModTime().Add(-10 * time.Millisecond) // file times may be behind the clock
 	}
 	out, err := r.git(ctx, "ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
 	for _, name := range records(out) {
@@ -42,7 +53,14 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 			if err != nil || info.Size() == 0 {
 				return nil
 			}
-			if id := ids[fmt.Sprint(uint32(info.Sys().(*syscall.Stat_t).Ino))]; id != "" && r.unchanged(p, File, File, id) {
+			id, fresh := ids[fmt.Sprint("inode ", uint32(info.Sys().(*syscall.Stat_t).Ino))], !info.ModTime().Before(since)
+			if id == "" && fresh {
+				id = ids[path.Base(p)]
+			}
+			if same := fresh && sizes[fmt.Sprint(info.Size())]; id == "" && !same {
+				return nil
+			}
+			if data, err := r.readState(p); err == nil && (slices.Contains(slices.Collect(maps.Values(gone)), blobID(data)) || r.resembles(ctx, id, string(data))) {
 				found = append(found, Change{Path: p, Type: typeOf(info), Size: info.Size(), Ignored: true})
 			}
 			return nil
@@ -51,5 +69,21 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 	return found, err
 }
 
-// indexed finds the inode in what git knows of a file in the index.
-var indexed = text.Pattern(`^  ctime: .*\n.*\n.*\tino: (\d+)\n`)
+// resembles reports whether a text has half of the lines of a blob.
+func (r *Repo) resembles(ctx context.Context, blob, data string) bool {
+	was, err := r.reads().objects(ctx, blob)
+	if blob == "" || err != nil {
+		return false
+	}
+	lines, all, kept := map[string]bool{}, 0, 0
+	for line := range strings.Lines(data) {
+		lines[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(string(was[0].Data)) {
+		all, kept = all+1, kept+text.Count(lines[strings.TrimSpace(line)])
+	}
+	return 2*kept >= all
+}
+
+// indexed finds the inode and the size in what git knows of a file in the index.
+var indexed = text.Pattern(`^  ctime: .*\n.*\n.*\tino: (\d+)\n.*\n  size: (\d+)\t`)

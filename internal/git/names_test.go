@@ -230,19 +230,33 @@ func TestChangesKnowAliasesAndLinks(t *testing.T) {
 // A file that was moved to where git does not look is not simply gone, and comes back with its old place.
 func TestChangesKnowWhereFilesWent(t *testing.T) {
 	t.Parallel()
-	r := openRun(t, newUser(t, map[string]string{".gitignore": "*.log\nbuilt/\n", "a.txt": "a", "b/c": "c", "gone": "g", "copied": "g"}))
+	r := openRun(t, newUser(t, map[string]string{
+		".gitignore": "*.log\nbuilt/\n", "a.txt": "a", "b/c": "c", "gone": "g", "copied": "g",
+		"edited": "1\n2\n3\n", "copy": "copy\n", "d/anew": "4\n5\n6\n", "d/other": "7\n8\n",
+	}))
+	commit(t, r, "{1}")
+	must(t, os.Rename(r.Tree()+"/edited", r.Tree()+"/edited.log"))
+	write(t, r.Tree()+"/edited.log", "1\n2\n4\n")
+	write(t, r.Tree()+"/copy.log", "copy\n")
 	must(t, os.Rename(r.Tree()+"/a.txt", r.Tree()+"/a.log"))
 	must(t, os.Rename(r.Tree()+"/b", r.Tree()+"/built"))
-	must(t, os.Remove(r.Tree()+"/gone"))
+	for _, name := range []string{"gone", "copy", "d/anew", "d/other"} {
+		must(t, os.Remove(r.Tree()+"/"+name))
+	}
+	write(t, r.Tree()+"/built/anew", "4\n5\n7\n")
+	write(t, r.Tree()+"/built/other", "9\n9\n")
 	write(t, r.Tree()+"/made.log", "other")
 	var got []string
 	for _, c := range changesOf(t, r) {
 		got = append(got, fmt.Sprintf("%s: %v", c.Path, c.Ignored))
 	}
-	if diff := cmp.Diff([]string{"a.log: true", "a.txt: false", "b/c: false", "built/c: true", "gone: false"}, got); diff != "" {
+	if diff := cmp.Diff([]string{
+		"a.log: true", "a.txt: false", "b/c: false", "built/anew: true", "built/c: true", "copy: false", "copy.log: true",
+		"d/anew: false", "d/other: false", "edited: false", "edited.log: true", "gone: false",
+	}, got); diff != "" {
 		t.Errorf("changes, and which are ignored (-want +got):\n%s", diff)
 	}
-	must(t, r.Restore(t.Context(), "a.log", "a.txt", "b", "built", "gone"))
+	must(t, r.Restore(t.Context(), "a.log", "a.txt", "b", "built", "gone", "copy", "copy.log", "d", "edited", "edited.log"))
 	clean(t, r)
 	if _, err := os.Stat(r.Tree() + "/made.log"); err != nil {
 		t.Error(err)
