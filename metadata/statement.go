@@ -27,7 +27,7 @@ type Trail struct {
 }
 
 // ErrCut says that a trail is not whole.
-var ErrCut = errors.New("the commit with which the run began is not in the history; a shallow clone is completed with: git fetch --unshallow origin")
+var ErrCut = errors.New("the commit with which the run began is not in the history: a squash lacks it, and a shallow clone is completed with: git fetch --unshallow origin")
 
 // Statement gives an in-toto statement with what the trail alone says of the run: the same bytes for the same trail.
 func (t Trail) Statement() ([]byte, error) {

@@ -71,21 +71,29 @@ func recordsOf(env environ.Env, id string) []string {
 	return []string{workspace.BranchesHere + env.Branch(id), workspace.BranchesAfar + env.Branch(id), workspace.KeptRef(id)}
 }
 
-// compare fills in what was changed.
-func (v *verified) compare(ctx context.Context, env environ.Env, src *git.Source) error {
+// compare fills in what was changed, by the first record whose history is whole: what was squashed has none.
+func (v *verified) compare(ctx context.Context, env environ.Env, src *git.Source) (err error) {
 	folder := phases.Folder(v.Issue)
-	record, err := src.Shelf(ctx, v.Commit, folder)
-	for _, ref := range recordsOf(env, v.Issue) {
-		if errors.Is(err, fs.ErrNotExist) {
-			record, err = src.Shelf(ctx, ref, folder)
+	for _, ref := range append([]string{v.Commit}, recordsOf(env, v.Issue)...) {
+		record, wrong := src.Shelf(ctx, ref, folder)
+		if wrong == nil {
+			wrong = v.against(ctx, src, record, folder)
+		}
+		if !errors.Is(wrong, fs.ErrNotExist) && !errors.Is(wrong, metadata.ErrCut) {
+			return wrong
+		}
+		if err == nil || errors.Is(wrong, metadata.ErrCut) {
+			err = wrong
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return exit.Usagef("the record of the run of issue %s is not in this repository; fetch it first: git fetch origin '+%[2]s*:%[2]s*'", v.Issue, git.KeptRefs)
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// against fills in what was changed of the record at a commit, and of the work.
+func (v *verified) against(ctx context.Context, src *git.Source, record, folder string) error {
 	trail, work, err := src.Trail(ctx, record, v.Commit, folder)
 	if err != nil {
 		return err
