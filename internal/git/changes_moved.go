@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,7 +16,7 @@ import (
 
 // movedOut gives the ignored files that hold what files of the tip held whose places are empty now: git would call these
 // deleted, and pass over where they are. It is such a file, moved, or one written since the tip was: with the same bytes, or
-// of the same name. What was edited has half of the lines at least.
+// of the same name before a dot. What was edited has half of the lines at least.
 func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Change, err error) {
 	if len(gone) == 0 {
 		return nil, nil
@@ -27,7 +25,7 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 	if err != nil {
 		return nil, err
 	}
-	ids, sizes, rest := map[string]string{}, map[string]bool{}, "\n"+string(index) // of blobs, by inode as the index has it, and by name
+	ids, sizes, rest := map[string]string{}, map[string]bool{}, "\n"+string(index) // of blobs, by inode as the index has it, by name, and by themselves
 	for {
 		name, behind, is := strings.Cut(rest, "\x00")
 		if !is {
@@ -35,9 +33,19 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 		}
 		name = name[strings.LastIndex(name, "\n")+1:]
 		if m := indexed().FindStringSubmatch(behind); m != nil && gone[name] != "" && m[2] != "0" {
-			ids["inode "+m[1]], ids[path.Base(name)], sizes[m[2]] = gone[name], gone[name], true
+			ids["inode "+m[1]], ids[stem(name)], ids["blob "+gone[name]], sizes[m[2]] = gone[name], gone[name], gone[name], true
 		}
 		rest = behind
+	}
+	read := map[string]string{}
+	was := func(id string) string {
+		if _, known := read[id]; !known && id != "" {
+			read[id] = ""
+			if blob, err := r.reads().objects(ctx, id); err == nil {
+				read[id] = string(blob[0].Data)
+			}
+		}
+		return read[id]
 	}
 	since := time.Now() // without a commit of its own nothing was written since
 	if tip, err := os.Stat(r.home(r.ref)); err == nil {
@@ -55,12 +63,12 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 			}
 			id, fresh := ids[fmt.Sprint("inode ", uint32(info.Sys().(*syscall.Stat_t).Ino))], !info.ModTime().Before(since)
 			if id == "" && fresh {
-				id = ids[path.Base(p)]
+				id = ids[stem(p)]
 			}
 			if same := fresh && sizes[fmt.Sprint(info.Size())]; id == "" && !same {
 				return nil
 			}
-			if data, err := r.readState(p); err == nil && (slices.Contains(slices.Collect(maps.Values(gone)), blobID(data)) || r.resembles(ctx, id, string(data))) {
+			if data, err := r.readState(p); err == nil && (ids["blob "+blobID(data)] != "" || resembles(was(id), string(data))) {
 				found = append(found, Change{Path: p, Type: typeOf(info), Size: info.Size(), Ignored: true})
 			}
 			return nil
@@ -69,20 +77,23 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 	return found, err
 }
 
-// resembles reports whether a text has half of the lines of a blob.
-func (r *Repo) resembles(ctx context.Context, blob, data string) bool {
-	was, err := r.reads().objects(ctx, blob)
-	if blob == "" || err != nil {
-		return false
-	}
+// resembles reports whether a text has half of the lines of one before.
+func resembles(was, is string) bool {
 	lines, all, kept := map[string]bool{}, 0, 0
-	for line := range strings.Lines(data) {
+	for line := range strings.Lines(is) {
 		lines[strings.TrimSpace(line)] = true
 	}
-	for line := range strings.Lines(string(was[0].Data)) {
+	for line := range strings.Lines(was) {
 		all, kept = all+1, kept+text.Count(lines[strings.TrimSpace(line)])
 	}
-	return 2*kept >= all
+	return all > 0 && 2*kept >= all
+}
+
+// stem is the name of a file up to the first dot within.
+func stem(p string) string {
+	name := path.Base(p)
+	first, _, _ := strings.Cut(name[1:], ".")
+	return name[:1] + first
 }
 
 // indexed finds the inode and the size in what git knows of a file in the index.

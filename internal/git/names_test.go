@@ -243,7 +243,7 @@ func TestChangesKnowWhereFilesWent(t *testing.T) {
 	for _, name := range []string{"gone", "copy", "d/anew", "d/other"} {
 		must(t, os.Remove(r.Tree()+"/"+name))
 	}
-	write(t, r.Tree()+"/built/anew", "4\n5\n7\n")
+	write(t, r.Tree()+"/built/anew.bak", "4\n5\n7\n")
 	write(t, r.Tree()+"/built/other", "9\n9\n")
 	write(t, r.Tree()+"/made.log", "other")
 	var got []string
@@ -251,7 +251,7 @@ func TestChangesKnowWhereFilesWent(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %v", c.Path, c.Ignored))
 	}
 	if diff := cmp.Diff([]string{
-		"a.log: true", "a.txt: false", "b/c: false", "built/anew: true", "built/c: true", "copy: false", "copy.log: true",
+		"a.log: true", "a.txt: false", "b/c: false", "built/anew.bak: true", "built/c: true", "copy: false", "copy.log: true",
 		"d/anew: false", "d/other: false", "edited: false", "edited.log: true", "gone: false",
 	}, got); diff != "" {
 		t.Errorf("changes, and which are ignored (-want +got):\n%s", diff)
