@@ -258,7 +258,7 @@ func sessionOf(run metadata.Run, n int, agent string) int {
 		return 0
 	}
 	of := run.Attempts[n-1]
-	if of.Step == metadata.Review && !unfounded(of.Why) || of.Agent != agent || of.Session == "" || !of.Confirmed || of.StartedAt.Before(newest(run, IssueTaken).At) {
+	if of.Step == metadata.Review && !unfounded(of.Why) || of.Agent != agent || of.Session == "" || !of.Confirmed || InOrder(run)(of.StartedAt, newest(run, IssueTaken).At) < 0 {
 		return 0
 	}
 	if slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Resumed && a.Session == of.Session && spent(run, a) }) {

@@ -170,9 +170,9 @@ func WhyPersonMerges(c Course, paths []string) metadata.Reason {
 			return metadata.Because("conflict_protected", "path", Printable(p))
 		}
 	}
-	tries := 0
+	tries, order := 0, InOrder(c.Run)
 	for _, m := range c.Run.Merges {
-		if len(m.Conflicts) > 0 && !slices.ContainsFunc(c.Run.Decisions, func(d metadata.Decision) bool { return d.By != "" && d.At.After(m.At) }) {
+		if len(m.Conflicts) > 0 && !slices.ContainsFunc(c.Run.Decisions, func(d metadata.Decision) bool { return d.By != "" && order(d.At, m.At) > 0 }) {
 			tries++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -179,4 +180,19 @@ func partsOverlap(a, b []string) bool {
 		}
 	}
 	return len(a) == 0 || len(b) == 0
+}
+
+// InOrder compares moments of a run. Those of its decisions come as these were taken: a clock may have gone back since.
+func InOrder(run metadata.Run) func(a, b time.Time) int {
+	place := map[int64]int{}
+	for i, d := range slices.Backward(run.Decisions) {
+		place[d.At.UnixNano()] = i
+	}
+	return func(a, b time.Time) int {
+		i, known := place[a.UnixNano()]
+		if j, too := place[b.UnixNano()]; known && too {
+			return cmp.Compare(i, j)
+		}
+		return a.Compare(b)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/view"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // attempt is one call of an agent or one run of checks, with what belongs to it on the page.
@@ -32,7 +33,7 @@ func (w words) attempts(f Facts) (all []attempt) {
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
-	back, order := w.Run.RollbackHistory, view.InOrder(w.Run)
+	back, order := w.Run.RollbackHistory, phases.InOrder(w.Run)
 	for _, a := range w.Run.Attempts {
 		rec := w.Run.Phase(a.Phase)
 		one := attempt{Attempt: a, Outcome: w.outcome(a), Printed: space.take(printed(view.LastLines(a.Stderr, view.FailureLines))), Diff: w.diff(of[a.N], space), Void: rec != nil && a.Generation < rec.Generation}

@@ -65,7 +65,7 @@ func (w words) timeline() (t timeline) {
 	}
 	a := view.AxisOf(run.Attempts, took, max(work/time.Duration(4*len(run.Attempts)), time.Millisecond), work/50)
 	place := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(a.All)*wide) }
-	order := view.InOrder(run)
+	order := phases.InOrder(run)
 	moment := func(when time.Time, name string, most int) mark {
 		x := a.All
 		if i := slices.IndexFunc(a.Attempts, func(one metadata.Attempt) bool { return order(one.StartedAt, when) >= 0 }); i >= 0 {

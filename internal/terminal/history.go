@@ -46,7 +46,7 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 		r.Line("%s", r.Shown("nothing yet"))
 		return
 	}
-	order := view.InOrder(run)
+	order := phases.InOrder(run)
 	slices.SortStableFunc(all, func(a, b happening) int { return order(a.placed, b.placed) })
 	t := text.Table{Align: "lrllllrrr"}
 	t.Add(r.Shown("clock column"), r.Shown("attempt column"), r.Shown("phase column"), r.Shown("step column"), r.Shown("agent column"),

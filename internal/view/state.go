@@ -4,7 +4,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -324,21 +323,6 @@ func Opened(c phases.Course) (all []metadata.Opened) {
 		}
 	}
 	return all
-}
-
-// InOrder compares moments of a run. Those of its decisions come as these were taken: a clock may have gone back since.
-func InOrder(run metadata.Run) func(a, b time.Time) int {
-	place := map[int64]int{}
-	for i, d := range slices.Backward(run.Decisions) {
-		place[d.At.UnixNano()] = i
-	}
-	return func(a, b time.Time) int {
-		i, known := place[a.UnixNano()]
-		if j, too := place[b.UnixNano()]; known && too {
-			return cmp.Compare(i, j)
-		}
-		return a.Compare(b)
-	}
 }
 
 // axis says where attempts are on a line of time. Those at work at the same time are as

@@ -249,7 +249,7 @@ func (c *counts) judged(run *metadata.Run, a *metadata.Attempt, name string) {
 // missed gives what people had to find in a run that a review had passed: why they have
 // taken phases back, and their comments on lines.
 func missed(run *metadata.Run) (all []Missed) {
-	order := InOrder(*run)
+	order := phases.InOrder(*run)
 	add := func(phase string, m Missed) {
 		if a := passed(run, phase, order, m.At); a != nil {
 			m.Issue, m.Phase, m.Attempt, m.Agent, m.Model = run.IssueNumber, phase, a.N, a.Agent, a.Model
