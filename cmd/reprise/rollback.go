@@ -159,6 +159,7 @@ func (o rollbackRequest) asks(env environ.Env) bool {
 	return !o.Force && env.Getenv("CI") == "" && environ.IsTerminal(env.Stdin)
 }
 
+// confirmed has whoever is asked agree.
 func (o rollbackRequest) confirmed(env environ.Env, c prompts.Catalogue) (bool, error) {
 	if !o.asks(env) {
 		return true, nil

@@ -37,15 +37,11 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 		}
 		rest = behind
 	}
-	read := map[string]string{}
 	was := func(id string) string {
-		if _, known := read[id]; !known && id != "" {
-			read[id] = ""
-			if blob, err := r.reads().objects(ctx, id); err == nil {
-				read[id] = string(blob[0].Data)
-			}
+		if blob, err := r.reads().objects(ctx, id); err == nil {
+			return string(blob[0].Data)
 		}
-		return read[id]
+		return ""
 	}
 	since := time.Now() // without a commit of its own nothing was written since
 	if tip, err := os.Stat(r.home(r.ref)); err == nil {
@@ -68,7 +64,7 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 			if same := fresh && sizes[fmt.Sprint(info.Size())]; id == "" && !same {
 				return nil
 			}
-			if data, err := r.readState(p); err == nil && (ids["blob "+blobID(data)] != "" || resembles(was(id), string(data))) {
+			if data, err := r.readState(p); err == nil && (ids["blob "+blobID(data)] != "" || id != "" && resembles(was(id), string(data))) {
 				found = append(found, Change{Path: p, Type: typeOf(info), Size: info.Size(), Ignored: true})
 			}
 			return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -24,19 +23,6 @@ func TestCostOfAListedRun(t *testing.T) {
 	}
 	if got := listed(run, nil).USD; got != 0.8 {
 		t.Errorf("it has cost %v", got)
-	}
-}
-
-func TestLater(t *testing.T) {
-	at := time.Unix(100, 0)
-	run := func(id string, revision int, at time.Time) metadata.Run {
-		return metadata.Run{Execution: metadata.Execution{ID: id}, Revision: revision, UpdatedAt: at}
-	}
-	if !workspace.Newer(run("a", 2, at), run("a", 1, at.Add(time.Hour))) {
-		t.Error("of one run, the record with the higher revision is the newer one")
-	}
-	if !workspace.Newer(run("b", 1, at.Add(time.Hour)), run("a", 9, at)) {
-		t.Error("of two runs of an issue, the one that moved last is the newer one")
 	}
 }
 

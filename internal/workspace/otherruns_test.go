@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -113,5 +114,18 @@ func TestAfar(t *testing.T) {
 	a.Close()
 	if _, err := os.Stat(a.Folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it outlives the run: %v", err)
+	}
+}
+
+func TestNewer(t *testing.T) {
+	at := time.Unix(100, 0)
+	run := func(id string, revision int, at time.Time) metadata.Run {
+		return metadata.Run{Execution: metadata.Execution{ID: id}, Revision: revision, UpdatedAt: at}
+	}
+	if !Newer(run("a", 2, at), run("a", 1, at.Add(time.Hour))) {
+		t.Error("of one run, the record with the higher revision is the newer one")
+	}
+	if !Newer(run("b", 1, at.Add(time.Hour)), run("a", 9, at)) {
+		t.Error("of two runs of an issue, the one that moved last is the newer one")
 	}
 }

@@ -161,12 +161,13 @@ func (e Evaluator) Matches(ctx context.Context, when string, facts []byte) (bool
 	return r.Matches, err
 }
 
+// inProcess is held by who evaluates in this process: a context of CUE serves one at a time.
 var inProcess sync.Mutex
 
 // do answers a request, here or in a process of its own. Going beyond the limits of that is an error with pipelines.Mistakes.
 func (e Evaluator) do(ctx context.Context, what string, req request) (r response, err error) {
 	if len(e.Argv) == 0 {
-		inProcess.Lock() // a context of CUE serves one at a time
+		inProcess.Lock()
 		defer inProcess.Unlock()
 		return answer(req).orMistakes()
 	}
