@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,14 +58,14 @@ func (r *Repo) movedOut(ctx context.Context, gone map[string]string) (found []Ch
 			if err != nil || info.Size() == 0 {
 				return nil
 			}
-			id, fresh := ids[fmt.Sprint("inode ", uint32(info.Sys().(*syscall.Stat_t).Ino))], !info.ModTime().Before(since)
-			if id == "" && fresh {
-				id = ids[stem(p)]
+			fresh, from := !info.ModTime().Before(since), []string{ids[fmt.Sprint("inode ", uint32(info.Sys().(*syscall.Stat_t).Ino))]}
+			if fresh {
+				from = append(from, ids[stem(p)]) // too: a new file may have the inode of one that is gone
 			}
-			if same := fresh && sizes[fmt.Sprint(info.Size())]; id == "" && !same {
+			if strings.Join(from, "") == "" && !(fresh && sizes[fmt.Sprint(info.Size())]) {
 				return nil
 			}
-			if data, err := r.readState(p); err == nil && (ids["blob "+blobID(data)] != "" || id != "" && resembles(was(id), string(data))) {
+			if data, err := r.readState(p); err == nil && (ids["blob "+blobID(data)] != "" || slices.ContainsFunc(from, func(id string) bool { return id != "" && resembles(was(id), string(data)) })) {
 				found = append(found, Change{Path: p, Type: typeOf(info), Size: info.Size(), Ignored: true})
 			}
 			return nil
