@@ -11,15 +11,17 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+// ofForge is an error of the forge, which knows its reason code.
+type ofForge interface{ Code() metadata.Code }
+
 // ForgeReason gives a reason code for an error of the forge.
 func ForgeReason(err error) metadata.Code {
-	if problem, ok := errors.AsType[*github.Error](err); ok && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken) {
-		return metadata.CredentialsMissing
+	if problem := ofForge(nil); errors.As(err, &problem) {
+		return problem.Code()
 	}
 	return metadata.APIError
 }
@@ -80,7 +82,7 @@ func ReasonFor(err error) metadata.Code {
 		return metadata.PushFailed
 	case errors.As(err, new(*git.Moved)):
 		return metadata.RefChanged
-	case errors.As(err, new(*github.Error)):
+	case errors.As(err, new(ofForge)):
 		return ForgeReason(err)
 	case errors.As(err, new(*metadata.Mistake)):
 		return metadata.StateCorrupt

@@ -249,6 +249,14 @@ func (e *Error) answer() (said []string) {
 	return said
 }
 
+// Code gives the reason code of a run that the error stops.
+func (e *Error) Code() metadata.Code {
+	if e.Kind == Forbidden || e.Kind == BadToken {
+		return metadata.CredentialsMissing
+	}
+	return metadata.APIError
+}
+
 // Unwrap returns what made the call fail.
 func (e *Error) Unwrap() error { return e.Err }
 
