@@ -263,7 +263,7 @@ func (r *Repo) Diff(ctx context.Context, from string, s *Stage, exclude ...strin
 	if stat, err = r.count(ctx, env, from, with, exclude); err != nil {
 		return "", stat, err
 	}
-	out, err := r.gitCall(ctx, call{Env: env, Args: comparing([]string{"diff", "--patch"}, []string{from, with}, exclude), Limit: maxDiff + 1})
+	out, err := r.reads()(ctx, call{Env: env, Args: comparing([]string{"diff", "--patch"}, []string{from, with}, exclude), Limit: maxDiff + 1, Lasting: lasting(from, with)})
 	if text = string(out); len(out) > maxDiff {
 		text = text[:strings.LastIndexByte(text[:maxDiff], '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
 	}
@@ -281,7 +281,7 @@ func (r *Repo) count(ctx context.Context, env []string, from, with string, exclu
 	if err := r.need(ctx, from); err != nil {
 		return stat, err
 	}
-	out, err := r.gitCall(ctx, call{Env: env, Args: comparing([]string{"diff", "--numstat", "-z"}, []string{from, with}, exclude)})
+	out, err := r.reads()(ctx, call{Env: env, Args: comparing([]string{"diff", "--numstat", "-z"}, []string{from, with}, exclude), Lasting: lasting(from, with)})
 	if err != nil {
 		return stat, err
 	}
