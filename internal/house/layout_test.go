@@ -42,7 +42,7 @@ internal/view github.com/charmbracelet/x go.yaml.in/yaml
 internal/setup github.com/pelletier/go-toml github.com/rogpeppe/go-internal go.yaml.in/yaml golang.org/x/mod
 internal/page github.com/charmbracelet/x
 internal/report
-internal/telemetry go.opentelemetry.io/otel
+internal/telemetry
 internal/terminal github.com/charmbracelet/x golang.org/x/term
 internal/workspace github.com/google/uuid
 internal/legacy github.com/go-json-experiment/json

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,65 +16,76 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"github.com/reprise-ci/reprise/internal/environ"
 )
 
-// exporter posts spans to a collector, in the JSON form of OTLP over HTTP. The official
-// exporter brings gRPC and protobuf along, and with them more than a quarter of this
+// exporter posts spans to a collector, in the JSON form of OTLP over HTTP, beside the work. The
+// official exporter brings gRPC and protobuf along, and with them more than a quarter of this
 // program again.
 type exporter struct {
-	settings settings
-	client   http.Client
-	mask     func(string) string
+	settings
+	client http.Client
+	mask   func(string) string
+	trace  string   // the id of that in which spans begin
+	ended  []object // spans that are not sent yet
 
-	mu     sync.Mutex
-	failed error // the first
+	batches chan []object
+	cancel  context.CancelFunc
+	failed  chan error // has one, once all is sent: why something could not be, the first time
 }
 
-func newExporter(s settings, mask func(string) string) *exporter {
-	return &exporter{settings: s, mask: mask, client: http.Client{
+// mostWaiting is how many batches of spans wait for a collector. What comes then is lost.
+const mostWaiting = 100
+
+func newExporter(ctx context.Context, s settings, mask func(string) string) *exporter {
+	e := &exporter{settings: s, mask: mask, batches: make(chan []object, mostWaiting), failed: make(chan error, 1), client: http.Client{
 		Timeout:       s.timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are for this host
 	}}
+	ctx, e.cancel = context.WithCancel(ctx)
+	go func() {
+		var failed error
+		for spans := range e.batches {
+			failed = cmp.Or(failed, e.post(ctx, spans))
+		}
+		e.failed <- failed
+	}()
+	return e
 }
 
-// ExportSpans posts spans. What cannot be sent is lost: nothing waits for a collector.
-func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	if len(spans) == 0 {
-		return nil
+// flush has the spans sent that have ended. Nothing waits for that.
+func (e *exporter) flush() {
+	if len(e.ended) == 0 {
+		return
 	}
-	err := e.post(ctx, spans)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.failed = cmp.Or(e.failed, err)
-	return err
+	select {
+	case e.batches <- e.ended:
+	default:
+	}
+	e.ended = nil
 }
 
-// Shutdown does nothing: nothing is kept.
-func (e *exporter) Shutdown(context.Context) error { return nil }
-
-// failure is why something could not be sent, the first time; nil if all was.
-func (e *exporter) failure() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.failed
+// close waits some seconds for what is to be sent, and gives why something could not be.
+func (e *exporter) close() error {
+	close(e.batches)
+	defer time.AfterFunc(min(3*time.Second, e.timeout), e.cancel).Stop()
+	return <-e.failed
 }
 
-func (e *exporter) post(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	body, err := json.Marshal(e.form(spans))
+func (e *exporter) post(ctx context.Context, spans []object) error {
+	scope := object{"scope": object{"name": "github.com/reprise-ci/reprise", "version": environ.Version}, "spans": spans}
+	of := object{"resource": object{"attributes": e.attributes(e.resource)}, "scopeSpans": []object{scope}}
+	body, err := json.Marshal(object{"resourceSpans": []object{of}})
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.settings.endpoint, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	req.Header = e.settings.headers.Clone()
+	req.Header = e.headers.Clone()
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := e.client.Do(req)
 	if err != nil {
@@ -98,66 +111,67 @@ func (e *exporter) post(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 // object is a part of a request. Numbers of 64 bits are text in it, and ids are hexadecimal.
 type object map[string]any
 
-// form gives spans in the form of a request. All of this process have one resource and
-// one scope.
-func (e *exporter) form(spans []sdk.ReadOnlySpan) object {
-	var list []object
-	for _, s := range spans {
-		status := object{}
-		switch s.Status().Code { // these the SDK and OTLP count differently
-		case codes.Ok:
-			status["code"] = 1
-		case codes.Error:
-			status["code"], status["message"] = 2, e.mask(s.Status().Description)
-		}
-		events := []object{}
-		for _, v := range s.Events() {
-			events = append(events, object{"timeUnixNano": nanos(v.Time), "name": e.mask(v.Name), "attributes": e.attributes(v.Attributes)})
-		}
-		one := object{
-			"traceId": s.SpanContext().TraceID().String(), "spanId": s.SpanContext().SpanID().String(),
-			"name": e.mask(s.Name()), "kind": int(s.SpanKind()), // the SDK and OTLP count alike: 1 is internal, 3 client
-			"startTimeUnixNano": nanos(s.StartTime()), "endTimeUnixNano": nanos(s.EndTime()),
-			"attributes": e.attributes(s.Attributes()), "events": events, "status": status,
-		}
-		if s.Parent().HasSpanID() {
-			one["parentSpanId"] = s.Parent().SpanID().String()
-		}
-		list = append(list, one)
+// span is something that takes time.
+type span struct {
+	*exporter
+	form               object
+	attributes, events []object
+}
+
+// start begins a span in another one, or with nil the first of a trace.
+func (e *exporter) start(in *span, name string, at time.Time, about ...any) *span {
+	id := make([]byte, 8)
+	_, _ = rand.Read(id) // it never fails
+	s := &span{exporter: e, events: []object{}, form: object{
+		"traceId": e.trace, "spanId": hex.EncodeToString(id), "name": e.mask(name), "startTimeUnixNano": nanos(at), "status": object{},
+		"kind": 1, // internal
+	}}
+	if in != nil {
+		s.form["parentSpanId"] = in.form["spanId"]
 	}
-	scope := spans[0].InstrumentationScope()
-	of := object{"scope": object{"name": scope.Name, "version": scope.Version}, "spans": list}
-	resource := object{"attributes": e.attributes(spans[0].Resource().Attributes())}
-	return object{"resourceSpans": []object{{"resource": resource, "scopeSpans": []object{of}}}}
+	s.set(about...)
+	return s
+}
+
+// set adds attributes, in pairs of a name and a value.
+func (s *span) set(about ...any) {
+	s.attributes = append(s.attributes, s.exporter.attributes(about)...)
+}
+
+// event adds what has happened at a time.
+func (s *span) event(name string, at time.Time, about ...any) {
+	s.events = append(s.events, object{"timeUnixNano": nanos(at), "name": s.mask(name), "attributes": s.exporter.attributes(about)})
+}
+
+// fail says that it did not come to a good end.
+func (s *span) fail(why string) { s.form["status"] = object{"code": 2, "message": s.mask(why)} }
+
+// end has it sent with the next batch.
+func (s *span) end(at time.Time) {
+	s.form["endTimeUnixNano"], s.form["attributes"], s.form["events"] = nanos(at), s.attributes, s.events
+	s.ended = append(s.ended, s.form)
 }
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func (e *exporter) attributes(all []attribute.KeyValue) []object {
+// attributes gives pairs of a name and a value, but for those without a value.
+func (e *exporter) attributes(about []any) []object {
 	out := []object{}
-	for _, a := range all {
-		out = append(out, object{"key": string(a.Key), "value": e.value(a.Value)})
+	for pair := range slices.Chunk(about, 2) {
+		value := object{"stringValue": e.mask(fmt.Sprint(pair[1]))}
+		switch v := pair[1].(type) {
+		case bool:
+			value = object{"boolValue": v}
+		case int, int64:
+			value = object{"intValue": fmt.Sprint(v)}
+		case float64:
+			value = object{"doubleValue": v}
+		}
+		if value["stringValue"] != "" {
+			out = append(out, object{"key": pair[0], "value": value})
+		}
 	}
 	return out
-}
-
-// value gives a value in its form. Lists are of texts alone.
-func (e *exporter) value(v attribute.Value) object {
-	switch v.Type() {
-	case attribute.BOOL:
-		return object{"boolValue": v.AsBool()}
-	case attribute.INT64:
-		return object{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
-	case attribute.FLOAT64:
-		return object{"doubleValue": v.AsFloat64()}
-	case attribute.STRINGSLICE:
-		values := []object{}
-		for _, s := range v.AsStringSlice() {
-			values = append(values, object{"stringValue": e.mask(s)})
-		}
-		return object{"arrayValue": object{"values": values}}
-	}
-	return object{"stringValue": e.mask(v.AsString())}
 }
 
 // settings are what the variables of OpenTelemetry say.
@@ -165,7 +179,7 @@ type settings struct {
 	endpoint string // to which traces are posted; empty: nowhere
 	headers  http.Header
 	timeout  time.Duration // of one request
-	resource []attribute.KeyValue
+	resource []any         // pairs of a name and a value
 }
 
 // settingsOf reads the variables, whose names and forms OpenTelemetry defines.
@@ -209,7 +223,7 @@ func settingsOf(getenv func(string) string, version string) (s settings, err err
 	about["service.name"] = cmp.Or(getenv("OTEL_SERVICE_NAME"), about["service.name"], "reprise")
 	about["service.version"] = cmp.Or(about["service.version"], version)
 	for _, name := range slices.Sorted(maps.Keys(about)) {
-		s.resource = append(s.resource, attribute.String(name, about[name]))
+		s.resource = append(s.resource, name, about[name])
 	}
 	return s, nil
 }

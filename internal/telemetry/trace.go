@@ -9,19 +9,13 @@ package telemetry
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -36,21 +30,15 @@ import (
 
 // follower makes the trace of what this process does for one run.
 type follower struct {
-	exporter *exporter
-	provider *sdk.TracerProvider
-	tracer   trace.Tracer
-	ids      *ids
-	began    time.Time
-	mu       sync.Mutex
-	plan     *pipelines.Pipeline
-	run      metadata.Run
-	root     trace.Span            // nil as long as no run is known
-	phases   map[string]trace.Span // that are at work, by name
-	folder   string                // of transcripts
+	*exporter
+	began  time.Time
+	mu     sync.Mutex
+	plan   *pipelines.Pipeline
+	run    metadata.Run
+	root   *span            // nil as long as no run is known
+	phases map[string]*span // that are at work, by name
+	folder string           // of transcripts
 }
-
-// lastWait is how long the end of a process waits for the collector.
-const lastWait = 3 * time.Second
 
 // mostOfText is how much of a text is sent, in cells.
 const mostOfText = 1000
@@ -71,17 +59,13 @@ func Begin(ctx context.Context, env environ.Env) (_ context.Context, end func())
 	if s.endpoint == "" {
 		return ctx, func() {}
 	}
-	f := &follower{exporter: newExporter(s, func(s string) string { return text.Cut(env.Finder().Mask(s), mostOfText) }), ids: &ids{}, began: time.Now(), phases: map[string]trace.Span{}}
-	f.provider = sdk.NewTracerProvider(sdk.WithBatcher(f.exporter), sdk.WithIDGenerator(f.ids), sdk.WithResource(resource.NewSchemaless(s.resource...)))
-	f.tracer = f.provider.Tracer("github.com/reprise-ci/reprise", trace.WithInstrumentationVersion(environ.Version))
+	mask := func(s string) string { return text.Cut(env.Finder().Mask(s), mostOfText) }
+	f := &follower{exporter: newExporter(context.WithoutCancel(ctx), s, mask), began: time.Now(), phases: map[string]*span{}}
 	return context.WithValue(ctx, key{}, f), func() {
 		f.mu.Lock()
 		f.endRun()
 		f.mu.Unlock()
-		wait, stop := context.WithTimeout(context.Background(), min(lastWait, s.timeout))
-		defer stop()
-		err := f.provider.Shutdown(wait)
-		if err = cmp.Or(f.exporter.failure(), err); err != nil {
+		if err := f.close(); err != nil {
 			warn(fmt.Errorf("traces could not be sent to %s, or not all: %w", s.endpoint, err))
 		}
 	}
@@ -120,12 +104,11 @@ func (f *follower) beginRun(run metadata.Run) {
 		return
 	}
 	f.endRun()
-	f.ids.of(run.Execution.ID)
-	f.run = run
+	id := sha256.Sum256([]byte(run.Execution.ID))
+	f.run, f.trace = run, hex.EncodeToString(id[:16])
 	f.root = f.start(nil, "run "+run.Pipeline.Name, f.began,
-		attribute.String("reprise.issue", run.IssueNumber), attribute.String("reprise.issue.title", run.IssueTitle),
-		attribute.String("reprise.pipeline", run.Pipeline.Name), attribute.String("reprise.run.id", run.Execution.ID),
-		attribute.String("vcs.ref.head.name", run.BranchName), attribute.String("vcs.repository.name", run.Repository))
+		"reprise.issue", run.IssueNumber, "reprise.issue.title", run.IssueTitle, "reprise.pipeline", run.Pipeline.Name,
+		"reprise.run.id", run.Execution.ID, "vcs.ref.head.name", run.BranchName, "vcs.repository.name", run.Repository)
 }
 
 // endRun ends what is open. It is called locked.
@@ -136,24 +119,16 @@ func (f *follower) endRun() {
 	if f.root == nil {
 		return
 	}
-	f.root.SetAttributes(
-		attribute.String("reprise.status", string(f.run.Status)), attribute.Int("reprise.attempts", len(f.run.Attempts)),
-		attribute.Int("reprise.rollbacks", len(f.run.RollbackHistory)), attribute.Float64("reprise.cost.usd", f.run.Cost.USD),
-	)
+	f.root.set("reprise.status", f.run.Status, "reprise.attempts", len(f.run.Attempts), "reprise.rollbacks", len(f.run.RollbackHistory), "reprise.cost.usd", f.run.Cost.USD)
 	if stop := f.run.Stop; stop != nil {
-		f.root.SetAttributes(attribute.String("reprise.reason_code", string(stop.Code)))
+		f.root.set("reprise.reason_code", stop.Code)
 	}
 	if f.run.Status == metadata.Failed {
-		f.root.SetStatus(codes.Error, "")
+		f.root.fail("")
 	}
-	f.root.End()
+	f.root.end(time.Now())
 	f.root = nil
-}
-
-// start begins a span in another one, or with nil that of the run.
-func (f *follower) start(in trace.Span, name string, at time.Time, about ...attribute.KeyValue) trace.Span {
-	_, s := f.tracer.Start(trace.ContextWithSpan(context.Background(), in), name, trace.WithTimestamp(at), trace.WithAttributes(about...))
-	return s
+	f.flush()
 }
 
 // done makes the span of a step, with what came of it. That of its phase begins with its first
@@ -162,14 +137,12 @@ func (f *follower) done(e engine.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, back := range e.Run.RollbackHistory[min(len(f.run.RollbackHistory), len(e.Run.RollbackHistory)):] {
-		f.root.AddEvent("rollback", trace.WithAttributes(
-			attribute.String("reprise.rollback.to", text.Join(" ", back.ToPhase, string(back.ToStep))), attribute.String("reprise.rollback.reason", back.Reason),
-		))
+		f.root.event("rollback", time.Now(), "reprise.rollback.to", text.Join(" ", back.ToPhase, string(back.ToStep)), "reprise.rollback.reason", back.Reason)
 	}
 	f.run = e.Run
 	if name := e.Of.Phase; !e.Of.Final() {
 		if f.phases[name] == nil {
-			f.phases[name] = f.start(f.root, "phase "+name, e.Done.At.Add(-e.Done.Duration), attribute.String("reprise.phase", name))
+			f.phases[name] = f.start(f.root, "phase "+name, e.Done.At.Add(-e.Done.Duration), "reprise.phase", name)
 		}
 		f.step(f.phases[name], e)
 	}
@@ -178,15 +151,16 @@ func (f *follower) done(e engine.Event) {
 			f.endPhase(name)
 		}
 	}
+	f.flush()
 }
 
 func (f *follower) endPhase(name string) {
-	f.phases[name].End()
+	f.phases[name].end(time.Now())
 	delete(f.phases, name)
 }
 
 // step makes the span of a step that is over, with that of the call of its agent.
-func (f *follower) step(in trace.Span, e engine.Event) {
+func (f *follower) step(in *span, e engine.Event) {
 	o, d, at := *e.Done, e.Of, len(e.Run.Attempts)
 	for _, a := range slices.Backward(e.Run.Attempts) { // others may have begun meanwhile
 		if a.Phase == d.Phase && a.Step == d.Step() {
@@ -195,29 +169,23 @@ func (f *follower) step(in trace.Span, e engine.Event) {
 		}
 	}
 	s := f.start(in, d.Phase+" "+string(d.Do), o.At.Add(-o.Duration),
-		attribute.String("reprise.phase", d.Phase), attribute.String("reprise.step", string(d.Do)),
-		attribute.String("reprise.why", d.Why.In(prompts.Words("en"))), attribute.Bool("reprise.resumed", d.Resume > 0),
-		attribute.String("reprise.status", string(o.Status)), attribute.Int("reprise.attempt", at))
-	defer s.End(trace.WithTimestamp(o.At))
-	if o.Code != "" {
-		s.SetAttributes(attribute.String("reprise.reason_code", string(o.Code)))
-	}
+		"reprise.phase", d.Phase, "reprise.step", d.Do, "reprise.why", d.Why.In(prompts.Words("en")), "reprise.resumed", d.Resume > 0,
+		"reprise.status", o.Status, "reprise.attempt", at, "reprise.reason_code", o.Code)
+	defer s.end(o.At)
 	if o.Verdict != nil {
-		s.SetAttributes(attribute.String("reprise.verdict", string(o.Verdict.Verdict)))
+		s.set("reprise.verdict", o.Verdict.Verdict)
 	}
 	if o.Written != nil {
-		s.SetAttributes(attribute.Int("reprise.files", len(o.Written.Files)), attribute.Int("reprise.lines", o.Written.Diff.Lines))
+		s.set("reprise.files", len(o.Written.Files), "reprise.lines", o.Written.Diff.Lines)
 	}
 	for _, c := range o.Checks {
-		s.AddEvent("check "+c.Name, trace.WithTimestamp(o.At), trace.WithAttributes(
-			attribute.Bool("reprise.check.passed", c.Pass), attribute.Int("process.exit.code", c.ExitCode), attribute.Int64("reprise.check.duration_ms", c.DurationMS),
-		))
+		s.event("check "+c.Name, o.At, "reprise.check.passed", c.Pass, "process.exit.code", c.ExitCode, "reprise.check.duration_ms", c.DurationMS)
 	}
 	if o.Status == metadata.Errored {
-		s.SetAttributes(attribute.String("error.type", cmp.Or(string(o.Class), "error")))
+		s.set("error.type", cmp.Or(string(o.Class), "error"))
 	}
 	if o.Status != metadata.Succeeded {
-		s.SetStatus(codes.Error, o.Why.In(prompts.Words("en")))
+		s.fail(o.Why.In(prompts.Words("en")))
 	}
 	if d.Agent != "" && d.Agent != metadata.Given {
 		f.call(s, e.Run, d, o, at)
@@ -225,26 +193,20 @@ func (f *follower) step(in trace.Span, e engine.Event) {
 }
 
 // call makes the span of a call, under the names that OpenTelemetry has.
-func (f *follower) call(in trace.Span, run metadata.Run, d phases.Decision, o phases.Outcome, attempt int) {
+func (f *follower) call(in *span, run metadata.Run, d phases.Decision, o phases.Outcome, attempt int) {
 	use := f.plan.Agents[d.Agent].Use
-	ctx, s := f.tracer.Start(trace.ContextWithSpan(context.Background(), in), "invoke_agent "+d.Agent, trace.WithTimestamp(o.At.Add(-o.Duration)),
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-			attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.provider.name", provider(use)),
-			attribute.String("gen_ai.agent.name", d.Agent), attribute.String("reprise.agent.program", use),
-			attribute.Int64("gen_ai.usage.input_tokens", o.Usage.InputTokens+o.Usage.CachedTokens), attribute.Int64("gen_ai.usage.output_tokens", o.Usage.OutputTokens),
-			attribute.Int64("gen_ai.usage.cache_read.input_tokens", o.Usage.CachedTokens), attribute.Float64("reprise.cost.usd", o.Usage.USD),
-		))
-	for name, value := range map[string]string{"gen_ai.request.model": view.ModelOf(phases.On(f.plan, run), d), "gen_ai.response.model": o.Model, "gen_ai.conversation.id": o.Session} {
-		if value != "" {
-			s.SetAttributes(attribute.String(name, value))
-		}
-	}
+	s := f.start(in, "invoke_agent "+d.Agent, o.At.Add(-o.Duration),
+		"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(use), "gen_ai.agent.name", d.Agent, "reprise.agent.program", use,
+		"gen_ai.usage.input_tokens", o.Usage.InputTokens+o.Usage.CachedTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens,
+		"gen_ai.usage.cache_read.input_tokens", o.Usage.CachedTokens, "reprise.cost.usd", o.Usage.USD,
+		"gen_ai.request.model", view.ModelOf(phases.On(f.plan, run), d), "gen_ai.response.model", o.Model, "gen_ai.conversation.id", o.Session)
+	s.form["kind"] = 3 // client
 	if o.Status == metadata.Errored {
-		s.SetAttributes(attribute.String("error.type", "agent"))
-		s.SetStatus(codes.Error, o.Why.In(prompts.Words("en")))
+		s.set("error.type", "agent")
+		s.fail(o.Why.In(prompts.Words("en")))
 	}
-	f.tools(ctx, use, attempt)
-	s.End(trace.WithTimestamp(o.At))
+	f.tools(s, use, attempt)
+	s.end(o.At)
 }
 
 // provider is the name that OpenTelemetry has for whom a program asks; for one of
@@ -257,23 +219,20 @@ func provider(use string) string {
 const mostTools = 500
 
 // tools tells which tools an agent has used, as its transcript has it.
-func (f *follower) tools(ctx context.Context, agent string, attempt int) {
+func (f *follower) tools(in *span, agent string, attempt int) {
 	entries, err := agents.ReadTranscript(f.folder, attempt)
 	if err != nil {
 		return // what is not there cannot be told
 	}
 	type use struct {
-		span trace.Span
+		*span
 		from time.Time
 	}
 	var open []use
 	for _, e := range entries[:min(len(entries), 4*mostTools)] {
 		switch {
 		case e.Kind == agents.Used:
-			_, s := f.tracer.Start(ctx, "execute_tool "+e.Tool, trace.WithTimestamp(e.At), trace.WithAttributes(
-				attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", e.Tool),
-				attribute.String("reprise.tool.target", text.Cut(text.Flat(e.Text), 200)),
-			))
+			s := f.start(in, "execute_tool "+e.Tool, e.At, "gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", e.Tool, "reprise.tool.target", text.Cut(text.Flat(e.Text), 200))
 			open = append(open, use{s, e.At})
 		case e.Kind == agents.Back && len(open) > 0:
 			at := len(open) - 1
@@ -281,41 +240,13 @@ func (f *follower) tools(ctx context.Context, agent string, attempt int) {
 				at = 0
 			}
 			if e.Bad {
-				open[at].span.SetStatus(codes.Error, "")
+				open[at].fail("")
 			}
-			open[at].span.End(trace.WithTimestamp(e.At))
+			open[at].end(e.At)
 			open = append(open[:at], open[at+1:]...)
 		}
 	}
 	for _, u := range open { // how long it took is not known
-		u.span.End(trace.WithTimestamp(u.from))
+		u.end(u.from)
 	}
-}
-
-// ids gives all spans of a run the same trace, whichever process or machine they are of.
-type ids struct {
-	mu    sync.Mutex
-	trace trace.TraceID
-}
-
-func (i *ids) of(run string) {
-	sum := sha256.Sum256([]byte(run))
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	copy(i.trace[:], sum[:])
-}
-
-// NewIDs gives the ids of a span that has none above it.
-func (i *ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.trace, i.NewSpanID(ctx, i.trace)
-}
-
-// NewSpanID gives the id of a span.
-func (i *ids) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
-	for !id.IsValid() {
-		_, _ = rand.Read(id[:]) // it never fails
-	}
-	return id
 }
