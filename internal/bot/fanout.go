@@ -230,7 +230,7 @@ func (f *folding) gather(ctx context.Context, of map[string]git.Ref) error {
 // commit commits the record with the work of the parts.
 func (f *folding) commit(ctx context.Context, subject string) error {
 	next := phases.Touch(f.next, f.e.Now())
-	if err := f.e.Fold(ctx, next, subject, f.files, f.heads); err != nil {
+	if err := f.e.Note(ctx, next, subject, engine.BranchCommit{Files: f.files, Parents: f.heads}); err != nil {
 		return err
 	}
 	f.w.Run, f.w.Elsewhere = next, len(next.Attempts)

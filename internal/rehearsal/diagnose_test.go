@@ -35,7 +35,7 @@ func TestRehearsalDiagnoses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.design.Name, tt.build.Name = "design", "build"
-			r, err := Agent{}.Run(t.Context(), engine.Task{Phase: "build", Step: engine.Diagnose, Artifact: recordOf(t, tt.design, tt.build), Prompt: "look"})
+			r, err := Agent{}.Run(t.Context(), engine.Task{Phase: "build", Step: phases.Diagnose, Artifact: recordOf(t, tt.design, tt.build), Prompt: "look"})
 			testenv.Must(t, err)
 			var got phases.Diagnosis
 			testenv.Must(t, json.Unmarshal(r.Structured, &got))
@@ -44,7 +44,7 @@ func TestRehearsalDiagnoses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Agent{}).Run(t.Context(), engine.Task{Step: engine.Diagnose, Artifact: filepath.Join(t.TempDir(), "none")}); err == nil {
+	if _, err := (Agent{}).Run(t.Context(), engine.Task{Step: phases.Diagnose, Artifact: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("it diagnosed a record that is not there")
 	}
 }

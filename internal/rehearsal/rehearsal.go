@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Agent writes an artifact from the task, passes every review but the very first, of the phase First, and
@@ -99,7 +100,7 @@ func rest(ctx context.Context, d time.Duration) error {
 func (a Agent) work(t engine.Task, r *engine.Result) error {
 	r.ToolCalls = 1 // it read, or wrote, the artifact
 	words := wordsIn(t.Language)
-	if t.Step == engine.Diagnose {
+	if t.Step == phases.Diagnose {
 		return diagnose(t, words, r)
 	}
 	if t.Step == metadata.Review {
@@ -178,7 +179,7 @@ func (a Agent) verdict(t engine.Task, words spoken) metadata.Verdict {
 // token, 1 and 5 US dollars for a million. No money is spent.
 func pretend(t engine.Task, r engine.Result) metadata.Usage {
 	u := metadata.Usage{InputTokens: int64(len(t.Prompt)/4 + 1), OutputTokens: int64((len(r.Text)+len(r.Structured))/4 + 1), Turns: 1, Estimated: true}
-	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review && t.Step != engine.Diagnose {
+	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review && t.Step != phases.Diagnose {
 		u.OutputTokens += info.Size() / 4
 	}
 	u.USD = (float64(u.InputTokens) + 5*float64(u.OutputTokens)) / 1e6
@@ -200,7 +201,7 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	if phase, reason := blocked(run); reason != "" {
 		d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: phases.HighConfidence, Analysis: reason}
 	}
-	r.Text = engine.Proposal(d, run.Language)
+	r.Text = d.Proposes().In(prompts.Words(run.Language))
 	r.Structured, err = json.Marshal(d)
 	return err
 }

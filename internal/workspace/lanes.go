@@ -90,7 +90,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts.Sweep()
 	e := *like
 	e.Tree, e.Lane, e.Base = l, l, opts.Unchanged()
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts), provisionsFor(l.Tree, l.slot, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
+	e.Checker, e.Agent, e.Provisions, e.SecretFinder = opts, t.calls(opts), provisionsFor(l.Tree, l.slot, like.Plan.Setup), leakGuard{t.secrets, l.Tree}
 	l.engine = &e
 	t.mu.Lock()
 	defer t.mu.Unlock()

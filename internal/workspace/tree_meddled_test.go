@@ -164,12 +164,13 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	x.loop = &engine.Engine{
 		Journal: engine.Journal{
-			Plan: plan, Tree: x.repo, LeakGuard: engine.LeakGuard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+			Plan: plan, Tree: x.repo, SecretFinder: x.search, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		},
 		Calls: engine.Calls{
 			Prompts: words,
 			Agent:   func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
 			Issue:   prompts.Issue{ID: "7", Title: "T", Body: "B"},
+			See:     func(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil },
 			NewID:   uuid.NewString,
 			Rand:    rand.NewChaCha8([32]byte{}),
 		},

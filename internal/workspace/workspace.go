@@ -108,7 +108,7 @@ func (w *Workspace) Engine(o Options, report engine.Reporter) (*engine.Engine, e
 	w.others = w.otherRuns()
 	e := &engine.Engine{
 		Journal: engine.Journal{
-			Plan: w.Plan, Tree: w.Repo.At(w.Run.BaseCommit), Frozen: w.Frozen, LeakGuard: engine.LeakGuard{Secrets: leakGuard{w.Env.Finder(), w.Repo}}, Now: w.Env.Now,
+			Plan: w.Plan, Tree: w.Repo.At(w.Run.BaseCommit), Frozen: w.Frozen, SecretFinder: leakGuard{w.Env.Finder(), w.Repo}, Now: w.Env.Now,
 		},
 		Calls: engine.Calls{
 			Prompts: w.Words,

@@ -24,7 +24,7 @@ type Journal struct {
 	Now    func() time.Time
 
 	// Text for people is masked, and a file with a secret is not committed.
-	LeakGuard
+	SecretFinder
 
 	// Committed is told of each record that is on the branch from now on. Told gives up to which
 	// revision hooks were told, for the next record; nil: that keeps what it has. Both may be nil.
@@ -175,11 +175,11 @@ func (j *Journal) Finish(ctx context.Context, run metadata.Run, warn func(error)
 
 // Amend commits a record that changed with no work attached, such as a retry.
 func (j *Journal) Amend(ctx context.Context, run metadata.Run, subject string) error {
-	return j.note(ctx, run, subject, BranchCommit{})
+	return j.Note(ctx, run, subject, BranchCommit{})
 }
 
-// note commits a record with what belongs to it, at the phase that it is in.
-func (j *Journal) note(ctx context.Context, run metadata.Run, subject string, c BranchCommit) error {
+// Note commits a record with what belongs to it, at the phase that it is in.
+func (j *Journal) Note(ctx context.Context, run metadata.Run, subject string, c BranchCommit) error {
 	c.Message = phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}.Text(run)
 	return j.Write(ctx, run, c)
 }
@@ -207,13 +207,7 @@ func (j *Journal) Approve(ctx context.Context, run metadata.Run, subject string)
 	if err != nil {
 		return errors.Join(err, j.Tree.Restore(context.WithoutCancel(ctx)))
 	}
-	return j.note(ctx, run, subject, BranchCommit{Staged: staged})
-}
-
-// Fold commits a record together with what was done of parts elsewhere: files of their
-// folders, and the commits that have their code.
-func (j *Journal) Fold(ctx context.Context, run metadata.Run, subject string, files map[string][]byte, heads []string) error {
-	return j.note(ctx, run, subject, BranchCommit{Files: files, Parents: heads})
+	return j.Note(ctx, run, subject, BranchCommit{Staged: staged})
 }
 
 // Merge commits a record with the merge of a commit of the base, and files that say where the two conflict.
@@ -228,20 +222,20 @@ func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run,
 	if !j.Holds() && !j.StaleLease {
 		return run, nil
 	}
-	next := phases.Touch(run, j.Now())
-	m := phases.CommitMessage{Subject: "done, the run is free", Phase: next.CurrentPhase}
-	if err := j.writeUnder(ctx, nil, next, BranchCommit{Message: m.Text(next)}); err != nil {
-		return run, err
-	}
-	return next, nil
+	return j.leave(ctx, run, "done, the run is free", nil)
 }
 
 // HandOn commits that another owner has the lease from now on, for a time, and returns that record: others go on with the run.
 func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) (metadata.Run, error) {
+	return j.leave(ctx, run, subject, &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)})
+}
+
+// leave commits that the run has another lease from now on, or none, and returns that record.
+func (j *Journal) leave(ctx context.Context, run metadata.Run, subject string, lease *metadata.Lease) (metadata.Run, error) {
 	next := phases.Touch(run, j.Now())
-	next.Execution.Lease = &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: next.UpdatedAt.Add(hold)}
-	m := phases.CommitMessage{Subject: subject, Phase: run.CurrentPhase}
-	if err := j.writeUnder(ctx, next.Execution.Lease, next, BranchCommit{Message: m.Text(next)}); err != nil {
+	next.Execution.Lease = lease
+	m := phases.CommitMessage{Subject: subject, Phase: next.CurrentPhase}
+	if err := j.writeUnder(ctx, lease, next, BranchCommit{Message: m.Text(next)}); err != nil {
 		return run, err
 	}
 	return next, nil

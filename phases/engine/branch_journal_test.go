@@ -61,7 +61,7 @@ func (hush) Leaks(context.Context, string, []byte) ([]Leak, error) { return nil,
 func newJournal(at *time.Time) (*Journal, *branchKept, metadata.Run) {
 	plan, k := phasestest.Plan(), &branchKept{}
 	run := phases.Fresh(phases.On(plan, phasestest.Run()), *at)
-	return &Journal{Plan: plan, Tree: k, Now: func() time.Time { return *at }, LeakGuard: LeakGuard{Secrets: hush{}}}, k, run
+	return &Journal{Plan: plan, Tree: k, Now: func() time.Time { return *at }, SecretFinder: hush{}}, k, run
 }
 
 // A lease is taken with the first commit, told to be over once its time has passed, and

@@ -32,7 +32,7 @@ func failedStage(t *testing.T) *stage {
 
 // says makes the agent answer each diagnosis with the next of these.
 func (s *stage) says(answers ...string) {
-	s.on("plan", Diagnose, func(_ context.Context, t Task) (Result, error) {
+	s.on("plan", phases.Diagnose, func(_ context.Context, t Task) (Result, error) {
 		r := Result{Session: t.Session, Structured: json.RawMessage(answers[0]), Usage: metadata.Usage{InputTokens: 1000, OutputTokens: 10, USD: 0.25}}
 		answers = answers[1:]
 		return r, nil
@@ -50,7 +50,7 @@ func TestDiagnose(t *testing.T) {
 	want := phases.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: phases.HighConfidence, Analysis: "seen"}
 	testenv.Same(t, "diagnosis", want, d)
 	task := s.tasks[0]
-	if task.Access != "read" || task.Step != Diagnose || task.Resume || filepath.Base(task.Artifact) != metadata.File || !strings.Contains(string(task.Schema), `"enum": ["plan",""]`) {
+	if task.Access != "read" || task.Step != phases.Diagnose || task.Resume || filepath.Base(task.Artifact) != metadata.File || !strings.Contains(string(task.Schema), `"enum": ["plan",""]`) {
 		t.Errorf("task %+v", task)
 	}
 	testenv.Has(t, "the prompt", task.Prompt, "it is wrong", "Status: "+string(before.Status), "Do {{it}} with $&")
@@ -88,7 +88,7 @@ func TestDiagnoseUnusable(t *testing.T) {
 // What the agent writes is taken back, and an error keeps what the call cost.
 func TestDiagnoseOnlyLooks(t *testing.T) {
 	s := failedStage(t)
-	s.on("plan", Diagnose, func(_ context.Context, t Task) (Result, error) {
+	s.on("plan", phases.Diagnose, func(_ context.Context, t Task) (Result, error) {
 		err := os.WriteFile(filepath.Join(t.Dir, "main.go"), []byte("package evil\n"), 0o644)
 		return Result{Usage: metadata.Usage{USD: 0.125}}, errors.Join(err, &AgentError{Class: metadata.Network, Agent: "a", Err: errors.New("no line")})
 	})
@@ -105,7 +105,7 @@ func TestDiagnoseOnlyLooks(t *testing.T) {
 func TestDiagnoseKeepsToTheBudget(t *testing.T) {
 	s := failedStage(t)
 	s.run.Budget.USD = s.run.Cost.USD + 0.1
-	s.on("plan", Diagnose, func(ctx context.Context, t Task) (Result, error) {
+	s.on("plan", phases.Diagnose, func(ctx context.Context, t Task) (Result, error) {
 		t.Notify(Activity{Usage: metadata.Usage{USD: 1}})
 		return Result{Usage: metadata.Usage{USD: 1}}, context.Cause(ctx)
 	})
@@ -224,7 +224,7 @@ func TestExamineIsEnded(t *testing.T) {
 	urgent := make(chan struct{})
 	close(urgent)
 	s.engine.Steering = &ending{urgent: urgent}
-	s.on("plan", Diagnose, func(ctx context.Context, _ Task) (Result, error) {
+	s.on("plan", phases.Diagnose, func(ctx context.Context, _ Task) (Result, error) {
 		<-ctx.Done()
 		return Result{Usage: metadata.Usage{USD: 0.125}}, ctx.Err()
 	})

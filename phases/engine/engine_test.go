@@ -63,7 +63,7 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	clock := t0
 	ids := 0
 	s.engine = &Engine{
-		Journal: Journal{Plan: plan, Tree: s.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Journal: Journal{Plan: plan, Tree: s.tree, SecretFinder: hush{}, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
 		Calls: Calls{
 			Prompts: words,
 			Agent: func(string) (Agent, error) {
@@ -73,11 +73,12 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 				}), nil
 			},
 			Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
+			See:   func(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil },
 			NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
 			Rand:  rand.NewChaCha8([32]byte{}),
 		},
 		Commands: Commands{
-			Checker: s,
+			Checker: s, Base: s,
 		},
 		Conditions: Conditions{
 			CheckReport: func(_ context.Context, _ string, v []byte) error {

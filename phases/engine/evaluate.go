@@ -158,7 +158,7 @@ func (e *Engine) weighLate(ctx context.Context, run metadata.Run, p *pipelines.P
 		return o, err
 	}
 	err = phases.WeighLate(p, run.Phase(p.Name).Verdict, o.Verdict, changed, func(c pipelines.Check) (metadata.CheckResult, error) {
-		ended, err := e.round().one(ctx, c)
+		ended, err := e.round("").one(ctx, c)
 		return ended, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx))) // without a sandbox it may have changed the tree
 	})
 	if ctx.Err() != nil {

@@ -30,7 +30,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return b, nil, err
 		}
 	}
-	t, err := e.task(ctx, run, d, e.remaining(run))
+	t, err := e.task(ctx, run, d)
 	b.Session, b.Model = t.Session, t.Model
 	return b, func(run metadata.Run) (effects, error) {
 		t.Attempt = len(run.Attempts) // others may have begun meanwhile
@@ -109,7 +109,7 @@ func (e *Engine) makeFolder(name string) error {
 func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
 	w := observer{Engine: e, run: run.Clone(), of: d, saved: e.Now()}
 	r, err := e.ask(ctx, run, d.Agent, t, w.notify)
-	r.Session, r.Model = withoutSecret(e.LeakGuard, r.Session), withoutSecret(e.LeakGuard, r.Model)
+	r.Session, r.Model = e.withoutSecret(r.Session), e.withoutSecret(r.Model)
 	if err != nil && !w.open().Confirmed && !t.Resume {
 		r.Session = "" // it ended before it had one
 	}
@@ -158,7 +158,7 @@ func (o *observer) notify(a Activity, end context.CancelCauseFunc) {
 	if o.today > 0 && a.Usage.USD >= o.today {
 		end(errBudget)
 	}
-	a.Session = withoutSecret(o.LeakGuard, a.Session)
+	a.Session = o.withoutSecret(a.Session)
 	open := o.open()
 	isNew := a.Session != "" && !open.Confirmed
 	if a.Session != "" {
@@ -178,8 +178,8 @@ func (o *observer) notify(a Activity, end context.CancelCauseFunc) {
 
 // withoutSecret gives a name that an agent made up, unless there is a secret in it: a
 // record with one is not committed, so that no start could go on.
-func withoutSecret(g LeakGuard, name string) string {
-	if g.Mask(name) != name {
+func (e *Engine) withoutSecret(name string) string {
+	if e.Mask(name) != name {
 		return ""
 	}
 	return name

@@ -15,19 +15,16 @@ import (
 // Commands say how the commands of a pipeline run on the work: those of its setup, and the checks.
 type Commands struct {
 	Checker    checker
-	Base       checker    // runs the commands of the setup, and checks of what no agent has changed; nil: Checker does
+	Base       checker    // runs the commands of the setup, and checks of what no agent has changed
 	Provisions Provisions // made before the first step; nil if the plan has no setup
 	Jobs       int        // how many checks run side by side; 0: one after the other
-
-	ran struct {
-		brokenBy string // digest of a setup that the work has broken: until it changes, only checks try it again
-	}
+	brokenBy   string     // digest of a setup that the work has broken: until it changes, only checks try it again
 }
 
 // runChecks runs the checks of a phase on the work. Before is how those ended on the base that had not run there.
 func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (o phases.Outcome, before []metadata.CheckResult, err error) {
 	o.OwnSetup = e.Provisions != nil && e.Provisions.OfWork()
-	o.Checks, err = e.round().all(ctx, p.Checks)
+	o.Checks, err = e.round("").all(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	if err == nil && ctx.Err() == nil {
@@ -48,8 +45,10 @@ func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.P
 	return o, before, nil
 }
 
-// round is what it takes to run checks on the work as it is.
-func (e *Engine) round() *checkRound { return &checkRound{Engine: e, Checker: e.Checker} }
+// round is what it takes to run checks on a commit, or on the work as it is if that is "".
+func (e *Engine) round(commit string) *checkRound {
+	return &checkRound{Engine: e, Checker: e.Checker, Commit: commit}
+}
 
 // checkRound is a round of checks on one state of the work.
 type checkRound struct {

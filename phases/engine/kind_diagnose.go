@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -61,28 +60,19 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 // question is what the agent is given, with what a person has seen, if anything.
 func (e *Engine) question(run metadata.Run, at phases.Decision, symptom string) (t Task, err error) {
 	t = e.taskOf(run, at)
-	t.Step, t.Attempt, t.Access = Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
+	t.Step, t.Attempt, t.Access = phases.Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
 	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
 	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(phases.On(e.Plan, run)), phases.RemainingUSD(run), e.NewID()
-	data := prompts.Data{
-		Pipeline: e.Plan.Name, Phase: t.Phase, Step: string(Diagnose), Goal: t.Goal, Access: string(t.Access),
-		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
-		State: phases.Essence(run), Symptom: symptom, Documents: e.written(run),
-	}
-	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
-	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
-	t.Prompt, err = e.Prompts.Render(string(Diagnose), data)
-	return t, err
-}
-
-// written lists the artifacts of all phases that have one.
-func (e *Engine) written(run metadata.Run) (out []prompts.Document) {
+	data := e.asked(run, e.Issue, t)
+	data.State, data.Symptom = phases.Essence(run), symptom
 	for _, rec := range run.Phases {
 		if p := e.Plan.Phase(rec.Name); p != nil && rec.Written > 0 {
-			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(e.Tree.Dir(), run, p)})
+			data.Documents = append(data.Documents, prompts.Document{Phase: p.Name, Path: artifactIn(t.Dir, run, p)})
 		}
 	}
-	return out
+	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
+	t.Prompt, err = e.Prompts.Render(string(phases.Diagnose), data)
+	return t, err
 }
 
 // callToDiagnose calls the agent within the budget. Its changes are taken back, because it was only asked to look.
@@ -96,11 +86,6 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 		err = &OverBudget{cmp.Or(reached, phases.LimitUSD), metadata.Because("budget_used_in_call")}
 	}
 	return r, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
-}
-
-// Proposal says in a few words and in a language what a diagnosis proposes.
-func Proposal(d phases.Diagnosis, language string) string {
-	return d.Proposes().In(prompts.Words(language))
 }
 
 // Diagnose examines a run and commits the record with what that cost, also where

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,10 +16,8 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 	checks := o.Checks
 	if unknown := phases.UnknownBefore(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 && !o.OwnSetup {
 		do := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}
-		c := e.round()
-		c.Commit, c.Checker = run.BaseCommit, cmp.Or(e.Base, e.Checker)
 		known := len(run.Baseline)
-		if run, err = e.tryBefore(ctx, run, do, c, unknown); err != nil {
+		if run, err = e.tryBefore(ctx, run, do, run.BaseCommit, unknown); err != nil {
 			return nil, err
 		}
 		before = run.Baseline[known:]
@@ -40,7 +37,7 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	if err != nil {
 		return run, nil, err
 	}
-	if !due || digest == e.ran.brokenBy && d.Calls() {
+	if !due || digest == e.brokenBy && d.Calls() {
 		return run, nil, e.Provisions.Give(ctx)
 	}
 	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(e.Plan.Setup))}
@@ -52,10 +49,10 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	}
 	o.At = e.Now()
 	switch next = run; {
-	case !(e.Lane != nil) && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
+	case e.Lane == nil && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
 		next = phases.SetUp(run, o.Checks, o.At)
 	case phases.Broken(o.Checks) != nil:
-		broken, e.ran.brokenBy = o.Checks, digest
+		broken, e.brokenBy = o.Checks, digest
 	}
 	if next.Status != metadata.Running {
 		if err := e.Amend(ctx, next, "setup failed"); err != nil {
@@ -75,7 +72,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 	o.Status = metadata.Succeeded
 	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
 		for _, c := range e.Plan.Setup {
-			ended, err := cmp.Or(e.Base, e.Checker).Check(ctx, e.Tree.Dir(), c.Check)
+			ended, err := e.Base.Check(ctx, e.Tree.Dir(), c.Check)
 			if ctx.Err() != nil {
 				return false, context.Cause(ctx)
 			}
@@ -104,9 +101,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, err
 	}
 	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all))}
-	c := e.round()
-	c.Checker = cmp.Or(e.Base, e.Checker)
-	tried, err := e.tryBefore(ctx, run, do, c, all)
+	tried, err := e.tryBefore(ctx, run, do, "", all)
 	if err != nil {
 		return run, err
 	}
@@ -118,9 +113,11 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 }
 
 // tryBefore runs commands on what was there before the work, and gives the record that says how they ended.
-func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, c *checkRound, commands []pipelines.Check) (metadata.Run, error) {
+func (e *Engine) tryBefore(ctx context.Context, run metadata.Run, do phases.Decision, commit string, commands []pipelines.Check) (metadata.Run, error) {
 	start := e.Now()
 	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	c := e.round(commit)
+	c.Checker = e.Base
 	results, err := c.all(ctx, commands)
 	if err != nil {
 		return run, err

@@ -14,9 +14,9 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// secretFinder knows what must not be seen: values that the user has, in any form in
+// SecretFinder knows what must not be seen: values that the user has, in any form in
 // which they may be written, and what has the shape of a secret.
-type secretFinder interface {
+type SecretFinder interface {
 	// Mask replaces both in a text for people.
 	Mask(text string) string
 	// MaskKnown replaces the values only: what merely looks like a secret stays, as in a path that programs read.
@@ -41,56 +41,35 @@ func (l Leak) in(file string) metadata.Reason {
 	return metadata.Because("secret_shape", "file", file, "line", l.Line, "name", l.Name)
 }
 
-// Mask hides secrets in a text for people.
-func (g LeakGuard) Mask(text string) string {
-	if g.Secrets == nil {
-		return text
-	}
-	return g.Secrets.Mask(text)
-}
-
-// MaskKnown hides the user's values in a text for programs.
-func (g LeakGuard) MaskKnown(text string) string {
-	if g.Secrets == nil {
-		return text
-	}
-	return g.Secrets.MaskKnown(text)
-}
-
 // maskAnswer hides secrets in the texts of a structured answer, which stays the JSON it is.
-func (g LeakGuard) maskAnswer(answer json.RawMessage) json.RawMessage {
-	if g.Secrets == nil || answer == nil {
+func (j *Journal) maskAnswer(answer json.RawMessage) json.RawMessage {
+	if answer == nil {
 		return answer
 	}
-	return phases.MaskedAnswer(answer, g.Mask, g.MaskKnown)
+	return phases.MaskedAnswer(answer, j.Mask, j.MaskKnown)
 }
 
 // maskFiles makes the files fit to be committed that reprise itself has written. Those
 // that are exact may not be changed: where one of them has a value of the user, nothing
 // is committed. Other texts are for people, and are masked.
-func (g LeakGuard) maskFiles(files map[string][]byte, exact func(name string) bool) error {
+func (j *Journal) maskFiles(files map[string][]byte, exact func(name string) bool) error {
 	for name, body := range files {
 		text := string(body)
 		if !exact(name) {
-			files[name] = []byte(g.Mask(text))
+			files[name] = []byte(j.Mask(text))
 			continue
 		}
-		if clean := g.MaskKnown(text); clean != text {
+		if clean := j.MaskKnown(text); clean != text {
 			at := 0
 			for at < min(len(text), len(clean)) && text[at] == clean[at] {
 				at++
 			}
 			line, _, _ := strings.Cut(clean[1+strings.LastIndexByte(clean[:at], '\n'):], "\n")
 			return fmt.Errorf("%s: nothing was committed, for the value of a secret would be in %s, in line %d: %s",
-				metadata.SecretFound, g.Mask(name), 1+strings.Count(text[:at], "\n"), phases.OneLine(line))
+				metadata.SecretFound, j.Mask(name), 1+strings.Count(text[:at], "\n"), phases.OneLine(line))
 		}
 	}
 	return nil
-}
-
-// LeakGuard keeps secrets out of commits and texts. The zero value hides nothing.
-type LeakGuard struct {
-	Secrets secretFinder // nil: nothing is a secret
 }
 
 // maxLeaks is how many leaks an agent is told of at once.
@@ -100,18 +79,18 @@ const maxLeaks = 10
 // that still runs may have changed it since the files were looked at, and says
 // where secrets stand in it; "" if there are none. At paths that match allow, what
 // merely looks like a secret is none.
-func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []string, staged StagedTree) (metadata.Reason, error) {
+func (j *Journal) CheckStaged(ctx context.Context, b phases.Boundary, allow []string, staged StagedTree) (metadata.Reason, error) {
 	var found []metadata.Reason
 	sizes := map[string]phases.Change{}
 	err := staged.Each(ctx, func(c phases.Change, data []byte) error {
 		if _, why := b.Rule(c); why != "" {
-			return g.changedSince(c.Path, why)
+			return j.changedSince(c.Path, why)
 		}
 		if c.Size >= sizes[c.Path].Size { // of a file of Git LFS there is a pointer, too
 			sizes[c.Path] = c
 		}
 		if !c.Gone {
-			found = append(found, g.inChange(ctx, c, allow, data)...)
+			found = append(found, j.inChange(ctx, c, allow, data)...)
 		}
 		return nil
 	})
@@ -119,7 +98,7 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 		return "", err
 	}
 	if why := b.TooMuch(slices.Collect(maps.Values(sizes))); why != "" {
-		return "", g.changedSince("the work", why)
+		return "", j.changedSince("the work", why)
 	}
 	if len(found) > maxLeaks {
 		found = append(found[:maxLeaks], metadata.Because("more_secrets"))
@@ -131,32 +110,29 @@ func (g LeakGuard) CheckStaged(ctx context.Context, b phases.Boundary, allow []s
 }
 
 // changedSince is the error of a commit that would have had something else than what was looked at.
-func (g LeakGuard) changedSince(what string, why metadata.Reason) error {
-	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", g.Mask(phases.Printable(what)), why.In(prompts.Words("en")))
+func (j *Journal) changedSince(what string, why metadata.Reason) error {
+	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", j.Mask(phases.Printable(what)), why.In(prompts.Words("en")))
 }
 
 // inChange says where secrets stand in a staged file or its new name.
-func (g LeakGuard) inChange(ctx context.Context, c phases.Change, allow []string, data []byte) (found []metadata.Reason) {
+func (j *Journal) inChange(ctx context.Context, c phases.Change, allow []string, data []byte) (found []metadata.Reason) {
 	allowed := pipelines.MatchesPath(c.Path, allow)
-	if shown := g.Mask(c.Path); shown != c.Path && c.New && !(allowed && g.MaskKnown(c.Path) == c.Path) {
+	if shown := j.Mask(c.Path); shown != c.Path && c.New && !(allowed && j.MaskKnown(c.Path) == c.Path) {
 		found = append(found, metadata.Because("secret_in_name", "file", shown))
 	}
-	return append(found, g.inFile(ctx, c.Path, allow, data)...)
+	return append(found, j.inFile(ctx, c.Path, allow, data)...)
 }
 
 // inFile says where secrets stand in a file that is about to be committed.
-func (g LeakGuard) inFile(ctx context.Context, p string, allow []string, data []byte) (found []metadata.Reason) {
-	if g.Secrets == nil {
-		return nil
-	}
-	leaks, err := g.Secrets.Leaks(ctx, p, data)
+func (j *Journal) inFile(ctx context.Context, p string, allow []string, data []byte) (found []metadata.Reason) {
+	leaks, err := j.Leaks(ctx, p, data)
 	if err != nil {
-		found = append(found, metadata.Because("not_searched", "file", g.Mask(p), "error", err))
+		found = append(found, metadata.Because("not_searched", "file", j.Mask(p), "error", err))
 	}
 	allowed := pipelines.MatchesPath(p, allow)
 	for _, l := range leaks {
 		if l.Known || !allowed {
-			found = append(found, l.in(g.Mask(p)))
+			found = append(found, l.in(j.Mask(p)))
 		}
 	}
 	return found

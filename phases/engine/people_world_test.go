@@ -56,16 +56,17 @@ func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world 
 	w.run = freshRun(plan)
 	clock := t0
 	w.engine = &Engine{
-		Journal: Journal{Plan: plan, Tree: w.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Journal: Journal{Plan: plan, Tree: w.tree, SecretFinder: hush{}, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
 		Calls: Calls{
 			Prompts: words,
 			Agent:   func(name string) (Agent, error) { return agentFunc(w.work), nil },
 			Issue:   prompts.Issue{ID: "7", Title: "T", Body: "Do it.", Labels: []string{"bug"}},
+			See:     func(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil },
 			NewID:   func() string { w.n++; return fmt.Sprintf("session-%d", w.n) },
 			Rand:    rand.NewChaCha8([32]byte{}),
 		},
 		Commands: Commands{
-			Checker: w,
+			Checker: w, Base: w,
 		},
 		Conditions: Conditions{
 			CheckReport: func(context.Context, string, []byte) error { return nil },

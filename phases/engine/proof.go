@@ -139,8 +139,8 @@ func (e *Engine) read(ctx context.Context, commit string, names []string) (map[s
 // with runs the checks of a phase on a commit, or the work if that is "", where some files have other content, or are
 // gone if that is nil.
 func (e *Engine) with(ctx context.Context, p *pipelines.Phase, commit string, files map[string][]byte) ([]metadata.CheckResult, error) {
-	c := e.round()
-	c.Commit, c.Lay = commit, func(dir string) error { return lay(dir, e.Tree.Dir(), files) }
+	c := e.round(commit)
+	c.Lay = func(dir string) error { return lay(dir, e.Tree.Dir(), files) }
 	return c.all(ctx, p.Checks)
 }
 

@@ -22,7 +22,7 @@ type Calls struct {
 	Agent   func(name string) (Agent, error) // of that name in the pipeline
 	Prompts *prompts.Set
 	Issue   prompts.Issue // as it read when the run began
-	// See gives the issue with its images named, and their files; nil: it has none.
+	// See gives the issue with its images named, and their files.
 	See   func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
 	NewID func() string // a UUID, for sessions
 	Rand  io.Reader     // for fences around untrusted text
@@ -31,23 +31,44 @@ type Calls struct {
 	Elsewhere int
 }
 
-// task is everything the agent of a decision is given; usd is what it may spend, 0 for any.
-func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (t Task, err error) {
+// task is everything the agent of a decision is given.
+func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) (t Task, err error) {
 	p := e.Plan.Phase(d.Phase)
 	t = e.taskOf(run, d)
-	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), usd
-	t.Session, t.Resume, t.Part = e.session(run, d), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
+	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), e.remaining(run)
+	t.Session, t.Resume, t.Part = e.NewID(), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
+	if t.Resume {
+		t.Session = run.Attempts[d.Resume-1].Session
+	}
 	for _, a := range run.Attempts {
 		if t.Resume && a.Session == t.Session {
 			t.SpentUSD += a.Usage.USD
 		}
 	}
-	_, t.Images = e.shown(ctx)
 	t.Wrong = func(answer json.RawMessage) string {
 		return e.wrong(ctx, run, d, answer).In(prompts.Words(run.Language))
 	}
-	t.Prompt, err = e.Prompt(ctx, run, d)
+	is, images := e.See(ctx, e.Issue)
+	t.Images = images
+	data, err := e.data(ctx, run, d, is, t)
+	if err != nil {
+		return t, err
+	}
+	name := phases.Settings(p, d.Step()).Prompt
+	switch {
+	case d.Again && t.Resume:
+		name = "retry"
+	case name == "":
+		name = string(d.Do)
+	}
+	t.Prompt, err = e.Prompts.Render(name, data)
 	return t, err
+}
+
+// Prompt gives the exact words for a decision.
+func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+	t, err := e.task(ctx, run, d)
+	return t.Prompt, err
 }
 
 // taskOf is what pipeline and record alone say of a task.
@@ -89,30 +110,6 @@ func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) 
 	return model
 }
 
-// Prompt gives the exact words for a decision.
-func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
-	data, err := e.data(ctx, run, d)
-	if err != nil {
-		return "", err
-	}
-	name := phases.Settings(e.Plan.Phase(d.Phase), d.Step()).Prompt
-	switch {
-	case d.Again && d.Resume > 0:
-		name = "retry"
-	case name == "":
-		name = string(d.Do)
-	}
-	return e.Prompts.Render(name, data)
-}
-
-// session gives the id of the session to start or to resume.
-func (e *Engine) session(run metadata.Run, d phases.Decision) string {
-	if d.Resume > 0 {
-		return run.Attempts[d.Resume-1].Session
-	}
-	return e.NewID()
-}
-
 // dirOf is where the agent of a decision works.
 func (e *Engine) dirOf(d phases.Decision) string {
 	if e.inCopy(d) {
@@ -137,17 +134,24 @@ func copyFor(d phases.Decision) string {
 // mostPlaces is how many changed places a prompt names.
 const mostPlaces = 200
 
-func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (_ prompts.Data, err error) {
-	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
-	data := prompts.Data{
-		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Base: run.BaseCommit, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: phases.RollbackFeedback(run, rec),
-		Feedback: phases.FeedbackOn(phases.On(e.Plan, run), rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: phases.AnswersFor(run, rec), Resumed: d.Resume > 0,
-		Part: partOf(run, rec),
+// asked is what any prompt has of its task.
+func (e *Engine) asked(run metadata.Run, is prompts.Issue, t Task) prompts.Data {
+	is.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	return prompts.Data{
+		Pipeline: e.Plan.Name, Phase: t.Phase, Step: string(t.Step), Goal: t.Goal, Access: string(t.Access),
+		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: is, Protected: e.Plan.Protect,
 	}
-	data.Issue, _ = e.shown(ctx)
-	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+}
+
+func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision, is prompts.Issue, t Task) (_ prompts.Data, err error) {
+	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	data := e.asked(run, is, t)
+	data.Gates, data.Round, data.Base, data.Opened, data.Rollback = p.Gates, rec.Round, run.BaseCommit, e.Plan.Open, phases.RollbackFeedback(run, rec)
+	data.Feedback = phases.FeedbackOn(phases.On(e.Plan, run), rec, d, filepath.Join(t.Dir, filepath.FromSlash(phases.ConflictFolder(run, p))))
+	data.Answers, data.Resumed, data.Part = phases.AnswersFor(run, rec), t.Resume, partOf(run, rec)
+	for _, earlier := range phases.VisiblePhases(phases.On(e.Plan, run), p.Name) {
+		data.Documents = append(data.Documents, prompts.Document{Phase: earlier.Name, Path: artifactIn(t.Dir, run, earlier)})
+	}
 	if data.Others, err = e.others(ctx, run, d); err != nil {
 		return data, err
 	}
@@ -174,13 +178,6 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	data.Diff += phases.OpenedDiff(rec.Opened) // of protected paths, for a person
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil
-}
-
-func (e *Engine) shown(ctx context.Context) (prompts.Issue, []string) {
-	if e.See == nil {
-		return e.Issue, nil
-	}
-	return e.See(ctx, e.Issue)
 }
 
 // partOf gives the task to which a part of a phase is limited; nil for a phase.
@@ -211,14 +208,6 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 		}
 	}
 	return lines, err
-}
-
-// documents lists the artifacts that the agent of a phase is told of.
-func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) (out []prompts.Document) {
-	for _, earlier := range phases.VisiblePhases(phases.On(e.Plan, run), p.Name) {
-		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
-	}
-	return out
 }
 
 // Agent carries out one task. Run returns when the agent and every process it
@@ -273,9 +262,6 @@ type Task struct {
 
 	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
-
-// Diagnose is the step of a task that looks at a whole run, see Engine.Diagnose. No phase has it.
-const Diagnose = phases.Diagnose
 
 // Activity is a sign of life from a running agent.
 type Activity struct {
