@@ -190,11 +190,11 @@ func (a automatic) tell(o rollbackRequest, w *workspace.Workspace) error {
 func (a automatic) show(w *workspace.Workspace) {
 	r := terminal.NewReport(w.Env.Stdout, terminal.ShowOptions(w.Env)).In(w.Run.Language)
 	if a.Diagnosis == nil {
-		r.Line("%s", r.Shown("nobody asked", "why", text.Flat(a.not.In(r.C))))
+		r.Line("%s", r.Shown("nobody asked", "why", text.Flat(a.not.In(r.Catalogue))))
 		return
 	}
 	d := *a.Diagnosis
-	r.Text(r.Shown("proposes", "agent", text.Flat(a.Agent), "diagnosis", text.Flat(d.Proposes().In(r.C)), "cost", text.USD(a.CostUSD)), "")
+	r.Text(r.Shown("proposes", "agent", text.Flat(a.Agent), "diagnosis", text.Flat(d.Proposes().In(r.Catalogue)), "cost", text.USD(a.CostUSD)), "")
 	r.Heading(r.Shown("saw"))
 	r.Text(d.Analysis, "  | ") // in Actions a line that begins with :: would be a command
 	if !d.NeedsRollback {
@@ -205,7 +205,7 @@ func (a automatic) show(w *workspace.Workspace) {
 	if a.Acted {
 		return
 	}
-	r.Heading(r.Shown("reluctant", "why", a.not.In(r.C)))
+	r.Heading(r.Shown("reluctant", "why", a.not.In(r.Catalogue)))
 	r.Line("%s", a.Command)
 	if a.Comment != "" {
 		r.Line("%s", r.Shown("proposed there", "url", a.Comment))

@@ -114,7 +114,7 @@ func (d *dialogue) answer(ctx context.Context, w *workspace.Workspace, q metadat
 func (d *dialogue) judge(ctx context.Context, w *workspace.Workspace, phase string, why metadata.Reason) (command.Command, error) {
 	r := terminal.NewReport(d.env.Stderr, terminal.AskOptions(d.env)).In(w.Run.Language)
 	r.Line("")
-	r.Text(w.Shown("ask approval", "phase", text.Flat(phase), "why", text.JoinLines(why.In(r.C)), "command", "reprise diff --issue "+w.Issue.ID+" --phase "+text.Flat(phase)), "")
+	r.Text(w.Shown("ask approval", "phase", text.Flat(phase), "why", text.JoinLines(why.In(r.Catalogue)), "command", "reprise diff --issue "+w.Issue.ID+" --phase "+text.Flat(phase)), "")
 	for {
 		said, err := d.line(ctx, w.Shown("ask approve"))
 		switch strings.ToLower(said) {

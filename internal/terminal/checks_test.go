@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // What fails as it did before the work, and what is flaky, is told as what it is, and does
@@ -47,7 +48,7 @@ func TestChecksThatHoldNothingUp(t *testing.T) {
 func TestWhereTheRestOfTheOutputIs(t *testing.T) {
 	long := strings.Repeat("a line\n", 100)
 	for step, want := range map[metadata.Step]string{metadata.Check: "(85 more lines in checks.md)", "baseline": "(85 more lines)"} {
-		lines := news{Step: string(step), Checks: []checkNews{{result: metadata.CheckResult{Output: long}, Name: "unit", ExitCode: 1}}}.output(false)
+		lines := news{Catalogue: prompts.Words("en"), Step: string(step), Checks: []checkNews{{result: metadata.CheckResult{Output: long}, Name: "unit", ExitCode: 1}}}.output(false)
 		if got := lines[len(lines)-1]; got != want {
 			t.Errorf("%s: %q, want %q", step, got, want)
 		}

@@ -108,7 +108,7 @@ func (r Report) attempt(run metadata.Run, a metadata.Attempt) []string {
 	return []string{
 		fmt.Sprint(a.N), text.Flat(a.Phase), r.step(a.Step), view.WithModel(agent, text.Flat(a.Model)), cameTo, text.If(n > 0, text.Tokens(n)),
 		cmp.Or(text.If(a.Usage.USD > 0, text.USD(a.Usage.USD)), text.If(a.Usage.Unknown, "?")), text.Duration(time.Duration(a.DurationMS) * time.Millisecond),
-		text.Join("; ", given, text.Join(": ", r.code(cmp.Or(string(a.Class), string(a.Code))), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed"))),
+		text.Join("; ", given, text.Join(": ", r.code(cmp.Or(string(a.Class), string(a.Code))), text.Cut(text.JoinLines(a.Why.In(r.Catalogue)), 200)), text.If(a.Resumed, r.Shown("resumed"))),
 	}
 }
 
@@ -116,7 +116,7 @@ func (r Report) attempt(run metadata.Run, a metadata.Attempt) []string {
 // people were asked and said, and what they asked for.
 func (r Report) people(run metadata.Run) (all []happening) {
 	add := func(at time.Time, sign, phase, what, body string) {
-		all = append(all, happening{at, at, []string{sign, text.Flat(phase), WordFor(r.C, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}})
+		all = append(all, happening{at, at, []string{sign, text.Flat(phase), WordFor(r.Catalogue, "events", what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}})
 	}
 	for _, q := range run.Questions {
 		add(q.AskedAt, "?", q.Phase, "question", text.Join(": ", q.ID, q.Text))
@@ -133,11 +133,11 @@ func (r Report) people(run metadata.Run) (all []happening) {
 		}
 		switch d.Step {
 		case "rule", "choose", "merge", phases.SkipStep:
-			add(d.At, "=", d.Phase, d.Step, d.Why.In(r.C))
+			add(d.At, "=", d.Phase, d.Step, d.Why.In(r.Catalogue))
 		case "changed":
-			add(d.At, "~", d.Phase, d.Step, d.Why.In(r.C))
+			add(d.At, "~", d.Phase, d.Step, d.Why.In(r.Catalogue))
 		case "approve", "skip", "pause", "cancel", "finish", "retry", "refresh", "update", phases.IssueTaken:
-			why := d.Why.In(r.C)
+			why := d.Why.In(r.Catalogue)
 			if !strings.Contains(why, d.By) {
 				why = text.Join(": ", r.about("person", "who", d.By), why)
 			}
@@ -219,7 +219,7 @@ func (r Report) entry(e metadata.Rollback, n int) {
 	t.Add(r.Shown("clock column"), text.Clock(e.Timestamp))
 	t.Add(r.Shown("from row"), r.at(e.FromPhase, e.FromStep))
 	t.Add(r.Shown("to row"), r.at(e.ToPhase, e.ToStep))
-	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.C, "tell.triggers", string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
+	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.Catalogue, "tell.triggers", string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
 	t.Add(r.Shown("comment"), text.Flat(e.CommentURL))
 	r.facts(&t, "  ")
 }

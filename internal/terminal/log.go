@@ -45,7 +45,7 @@ func (v *logView) Report(e engine.Event) {
 		default:
 			if !v.begun {
 				v.begun = true
-				v.p.Line("%s", v.p.Faint(n.words().Shown("clock column")))
+				v.p.Line("%s", v.p.Faint(n.Shown("clock column")))
 			}
 			v.show(n)
 		}
@@ -187,11 +187,11 @@ func happened(n news, p text.Palette) string {
 	case "begin":
 		return startLine(n, p)
 	case "at work":
-		return p.Faint("… " + text.Join(": ", n.words().Logged("at work", "time", text.Duration(time.Duration(n.DurationMS)*time.Millisecond)), text.Cut(text.Flat(n.Activity), 120)))
+		return p.Faint("… " + text.Join(": ", n.Logged("at work", "time", text.Duration(time.Duration(n.DurationMS)*time.Millisecond)), text.Cut(text.Flat(n.Activity), 120)))
 	case "activity":
 		return p.Faint("… " + text.Cut(text.Flat(n.Activity), 200))
 	case "merge", phases.SkipStep:
-		return "= " + text.Cut(text.Flat(n.Because.In(n.words())), 300)
+		return "= " + text.Cut(text.Flat(n.Because.In(n.Catalogue)), 300)
 	}
 	text := n.result()
 	if stats := n.stats(); stats != "" {
@@ -201,21 +201,20 @@ func happened(n news, p text.Palette) string {
 }
 
 func startLine(n news, p text.Palette) string {
-	c := n.words()
-	why := text.Cut(text.Flat(n.Because.In(c)), 300)
+	why := text.Cut(text.Flat(n.Because.In(n.Catalogue)), 300)
 	if n.TakenBack != "" {
-		taken := p.Yellow(c.Logged("taken back", "reason", text.Cut(text.Flat(n.TakenBack), 300)))
+		taken := p.Yellow(n.Logged("taken back", "reason", text.Cut(text.Flat(n.TakenBack), 300)))
 		if n.Because.Code() == "taken_back" {
 			why = ""
 		}
 		why = text.Join("; ", taken, why)
 	}
-	verb := c.Logged("starts")
+	verb := n.Logged("starts")
 	switch {
 	case n.DelayMS > 0:
-		verb = c.Logged("waits", "time", text.Duration(time.Duration(n.DelayMS)*time.Millisecond))
+		verb = n.Logged("waits", "time", text.Duration(time.Duration(n.DelayMS)*time.Millisecond))
 	case n.Resumed:
-		verb = c.Logged("resumes")
+		verb = n.Logged("resumes")
 	}
 	return p.Cyan("> ") + text.Join(": ", verb, why)
 }
@@ -242,25 +241,24 @@ func mark(n news, p text.Palette) string {
 // stopLine says how the run ended.
 func stopLine(n news, p text.Palette) string {
 	t := n.Total
-	c := n.words()
-	body := c.Logged("total", "done", t.Completed, "phases", n.Phases, "attempts", t.Attempts,
+	body := n.Logged("total", "done", t.Completed, "phases", n.Phases, "attempts", t.Attempts,
 		"tokens", text.Tokens(t.Tokens), "usd", t.CostShort(), "time", text.Duration(time.Duration(t.DurationMS)*time.Millisecond))
 	if n.Status == string(metadata.Completed) {
-		return p.Green("✓ "+c.Logged("completed")) + ": " + body
+		return p.Green("✓ "+n.Logged("completed")) + ": " + body
 	}
-	ended := text.Flat(c.Word("statuses", n.Status))
+	ended := text.Flat(n.Word("statuses", n.Status))
 	if n.Code != "" && string(n.Code) != n.Status && n.Status != string(metadata.Interrupted) { // which is no cancelling
 		ended += " (" + text.Flat(string(n.Code)) + ")"
 	}
 	where := text.Flat(text.Join(" ", n.Phase, n.Step))
 	if where != "" {
-		where = c.Logged("at", "where", where)
+		where = n.Logged("at", "where", where)
 	}
 	sign := p.Yellow("! " + ended)
 	if n.Status == string(metadata.Failed) {
 		sign = p.Red("✗ " + ended)
 	}
-	return text.Join(": ", text.Join(" ", sign, where), text.If(!n.said, text.Cut(text.Flat(n.Because.In(c)), 300))) + "; " + body
+	return text.Join(": ", text.Join(" ", sign, where), text.If(!n.said, text.Cut(text.Flat(n.Because.In(n.Catalogue)), 300))) + "; " + body
 }
 
 // unfinishedLog is the last line of the JSON log: where a process has left the run. It is

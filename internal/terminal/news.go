@@ -19,9 +19,9 @@ import (
 // other views make their lines from. Its texts may come from agents and
 // people: they are as they were said.
 type news struct {
-	language string // of the run
-	rules    []metadata.Reason
-	said     bool // the end of the call before, or of a stop the newest, has given the same reason
+	prompts.Catalogue `json:"-"` // in the language of the run
+	rules             []metadata.Reason
+	said              bool // the end of the call before, or of a stop the newest, has given the same reason
 
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // begin, end, activity, merge of the base, skip_if before a phase, or stop when the run goes no further; left is another, see left
@@ -123,7 +123,7 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 func newsAbout(s view.State, e engine.Event, d phases.Decision) news {
 	r := s.Row(d.Phase)
 	return news{
-		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: s.All,
+		Catalogue: prompts.Words(e.Run.Language), Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: s.All,
 		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: view.ModelOf(phases.On(s.Plan, e.Run), d),
 	}
 }
@@ -189,9 +189,6 @@ func newsOfEnd(s view.State, e engine.Event) news {
 
 // because notes why, for programs and for people.
 func (n *news) because(why metadata.Reason) { n.Why, n.Because = why.In(prompts.Words("en")), why }
-
-// words are those of the run's language.
-func (n news) words() prompts.Catalogue { return prompts.Words(n.language) }
 
 // rulesSince gives what rules did after the newest attempt.
 func rulesSince(run metadata.Run) (rules []metadata.Reason) {

@@ -28,8 +28,8 @@ func AskOptions(env environ.Env) Options { return Options{Width: Width(env.Stder
 // Report prints what the show functions say.
 type Report struct {
 	text.Printer
-	width int
-	C     prompts.Catalogue // of English unless it is about a run, see in
+	width             int
+	prompts.Catalogue // of English unless it is about a run, see In
 }
 
 // NewReport gives a report in English that is printed to w. Of o it takes width
@@ -40,12 +40,9 @@ func NewReport(w io.Writer, o Options) Report {
 
 // In gives the report in the language of a run.
 func (r Report) In(language string) Report {
-	r.C = prompts.Words(language)
+	r.Catalogue = prompts.Words(language)
 	return r
 }
-
-// Shown gives words of what is shown, with values in pairs of a name and a value.
-func (r Report) Shown(what string, pairs ...any) string { return r.C.Shown(what, pairs...) }
 
 // about gives words with one value, or nothing where there is no value.
 func (r Report) about(what, name, value string) string {
@@ -54,24 +51,24 @@ func (r Report) about(what, name, value string) string {
 
 // list puts into one line what is not empty.
 func (r Report) list(parts ...string) string {
-	return r.C.List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
+	return r.List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
 }
 
 // status, step and verdict are words of the record as people write them.
-func (r Report) status(s string) string { return WordFor(r.C, "statuses", s) }
+func (r Report) status(s string) string { return WordFor(r.Catalogue, "statuses", s) }
 
 func (r Report) step(s metadata.Step) string {
 	if s == metadata.Check {
 		return r.Shown("check step") // one of them, of several checks
 	}
-	return WordFor(r.C, "steps", string(s))
+	return WordFor(r.Catalogue, "steps", string(s))
 }
 
-func (r Report) verdict(v string) string { return WordFor(r.C, "verdicts", v) }
+func (r Report) verdict(v string) string { return WordFor(r.Catalogue, "verdicts", v) }
 
 // code is one of the record: in English as people write it.
 func (r Report) code(s string) string {
-	if r.C.Language != "en" {
+	if r.Language != "en" {
 		return text.Flat(s)
 	}
 	return text.Words(s)

@@ -26,23 +26,23 @@ func ShowStatus(w io.Writer, c phases.Course, o Options) {
 	r.Line("")
 	s := phases.SpentOf(c.Run)
 	r.prose(r.Shown("used", "usd", view.Spent(c.Run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(r.Took())))
-	if at := view.Together(r.C, c.Run); at != "" {
+	if at := view.Together(r.Catalogue, c.Run); at != "" {
 		r.prose(text.Capitalize(at))
 	}
-	if said := text.Flat(o.Standing.In(r.C)); said != "" {
+	if said := text.Flat(o.Standing.In(r.Catalogue)); said != "" {
 		r.prose(text.Capitalize(said))
 		if c.Run.Status != metadata.Cancelled { // it takes nothing any more
 			r.commands([]string{view.UpdateCommand(c.Run)})
 		}
 	}
-	if said := text.Flat(o.Near.In(r.C)); said != "" {
+	if said := text.Flat(o.Near.In(r.Catalogue)); said != "" {
 		r.prose(text.Capitalize(said))
 	}
 	ShowProven(w, c, o)
 	r.findings()
 	if names := view.CutOff(r.Run); len(names) > 0 { // it does not hold the work up, so nothing else tells of it
 		r.Line("")
-		r.prose(r.C.Say("tell.turnsUsedUp", "phases", text.Flat(r.C.List(names))))
+		r.prose(r.Say("tell.turnsUsedUp", "phases", text.Flat(r.List(names))))
 	}
 	r.questions()
 	r.halts()
@@ -70,7 +70,7 @@ func (r statusReport) headline(o Options) {
 	case metadata.Running:
 		agent := text.If(d.Agent != metadata.Given, text.Flat(d.Agent))
 		step := text.Join(" ", r.step(d.Step()), r.about("agent", "who", text.If(agent != "", view.WithModel(agent, text.Flat(r.Model)))))
-		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, text.If(at.Round() > 1, r.C.Say("round", "n", at.Round()))))
+		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, text.If(at.Round() > 1, r.Say("round", "n", at.Round()))))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
 		}
@@ -87,7 +87,7 @@ func (r statusReport) headline(o Options) {
 			r.commands(commands)
 		}
 	default:
-		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C, "steps", string(d.Do))))
+		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.Catalogue, "steps", string(d.Do))))
 	}
 	if run.Stop != nil {
 		r.stopped()
@@ -139,7 +139,7 @@ func (r statusReport) phases() {
 	})
 	for _, x := range r.Rows {
 		if x.Left != "" {
-			r.prose(text.Join(": ", view.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
+			r.prose(text.Join(": ", view.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.Catalogue))))
 		}
 		if x.Given != "" {
 			r.prose(text.Flat(x.Rec.Name) + ": " + r.about("given document", "path", text.Flat(x.Given)))
@@ -153,10 +153,10 @@ func (r statusReport) findings() {
 	for _, x := range r.Rows {
 		name := text.Flat(x.Rec.Name)
 		for _, f := range x.Findings {
-			t.Add(name, findingLine(r.C, f))
+			t.Add(name, findingLine(r.Catalogue, f))
 		}
 		for _, g := range x.Gates {
-			t.Add(name, text.Join(": ", r.C.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
+			t.Add(name, text.Join(": ", r.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
 		}
 		for _, c := range x.Checks {
 			t.Add(name, r.Shown("check fails", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run)))
@@ -166,7 +166,7 @@ func (r statusReport) findings() {
 			}
 		}
 		for _, v := range x.Violations {
-			t.Add(name, r.C.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Rule.In(r.C))))
+			t.Add(name, r.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Rule.In(r.Catalogue))))
 		}
 	}
 	r.headed(len(t.Rows), r.Shown("open"))
@@ -177,7 +177,7 @@ func (r statusReport) findings() {
 func ShowProven(w io.Writer, c phases.Course, o Options) {
 	r, t := NewReport(w, o).In(c.Run.Language), text.Table{}
 	for _, p := range view.StateOf(c).Proven() {
-		t.Add(text.Flat(p.Phase), p.Line(r.C))
+		t.Add(text.Flat(p.Phase), p.Line(r.Catalogue))
 	}
 	r.headed(len(t.Rows), r.Shown("proven"))
 	r.facts(&t, "  ")
@@ -195,7 +195,7 @@ func (r statusReport) lastRollback() {
 // stopped says why the run does not go on, and which commands take it further.
 func (r statusReport) stopped() {
 	run, stop := r.Run, *r.Run.Stop
-	why := cmp.Or(text.JoinLines(stop.Why.In(r.C)), text.Flat(r.C.Explain(string(stop.Code)).Meaning))
+	why := cmp.Or(text.JoinLines(stop.Why.In(r.Catalogue)), text.Flat(r.Explain(string(stop.Code)).Meaning))
 	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled || string(stop.Code) == string(run.Status) {
 		stop.Code = "" // of an interrupted run it is that of a cancelled one, too, which is something else
 	}
@@ -237,7 +237,7 @@ func (r statusReport) halts() {
 	all := phases.Halts(r.Course)
 	r.headed(len(all), r.Shown("halted"))
 	for _, d := range all {
-		r.Text(text.Join(" ", text.Flat(d.Phase)+":", text.JoinLines(d.Why.In(r.C))), "  ")
+		r.Text(text.Join(" ", text.Flat(d.Phase)+":", text.JoinLines(d.Why.In(r.Catalogue))), "  ")
 	}
 }
 
@@ -246,7 +246,7 @@ func (r statusReport) waits() {
 	waiting := slices.DeleteFunc(slices.Clone(r.Rows), func(x view.Row) bool { return x.Waits == "" })
 	r.headed(len(waiting), r.Shown("waiting parts"))
 	for _, x := range waiting {
-		r.Text(text.Join(" ", text.Flat(x.Rec.Name)+":", text.JoinLines(x.Waits.In(r.C))), "  ")
+		r.Text(text.Join(" ", text.Flat(x.Rec.Name)+":", text.JoinLines(x.Waits.In(r.Catalogue))), "  ")
 	}
 }
 

@@ -17,43 +17,42 @@ import (
 // result says in a few words how an attempt ended.
 func (n news) result() string {
 	var parts []string
-	c := n.words()
 	switch {
 	case n.Status != string(metadata.Succeeded):
 		return n.trouble()
 	case n.Verdict != "":
-		parts = append(parts, text.Join(": ", c.Word("verdicts", string(n.Verdict)), n.Because.In(c)), n.found())
+		parts = append(parts, text.Join(": ", n.Word("verdicts", string(n.Verdict)), n.Because.In(n.Catalogue)), n.found())
 	case len(n.Checks) > 0:
 		for _, check := range n.Checks {
-			parts = append(parts, view.CheckLine(c, check.result))
+			parts = append(parts, view.CheckLine(n.Catalogue, check.result))
 		}
 	default:
 		parts = append(parts, n.written())
 	}
 	if n.PhaseIs == metadata.PhaseCompleted || n.PhaseIs == metadata.PhaseFailed {
-		parts = append(parts, c.Logged("phase "+string(n.PhaseIs)))
+		parts = append(parts, n.Logged("phase "+string(n.PhaseIs)))
 	}
 	if phase, step, back := strings.Cut(n.WentBack, " "); back {
-		parts = append(parts, c.Logged("back", "phase", phase, "step", c.Word("steps", step)))
+		parts = append(parts, n.Logged("back", "phase", phase, "step", n.Word("steps", step)))
 	}
 	return text.Flat(n.list(parts...))
 }
 
 // list puts into one line what is not empty.
 func (n news) list(parts ...string) string {
-	return n.words().List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
+	return n.List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
 }
 
 // trouble says why an attempt did not succeed.
 func (n news) trouble() string {
 	what := text.Words(cmp.Or(string(n.Class), string(n.Code)))
 	if n.Status == string(metadata.Cut) {
-		what = n.words().Logged("interrupted")
+		what = n.Logged("interrupted")
 	}
 	if n.said {
-		return n.list(what, n.words().Logged("as before"))
+		return n.list(what, n.Logged("as before"))
 	}
-	if why := text.JoinLines(n.Because.In(n.words())); why != what && n.Because.Code() != "interrupted" {
+	if why := text.JoinLines(n.Because.In(n.Catalogue)); why != what && n.Because.Code() != "interrupted" {
 		return text.Join(": ", what, text.Cut(why, 200))
 	}
 	return what
@@ -61,24 +60,23 @@ func (n news) trouble() string {
 
 // found counts what a review has against the work.
 func (n news) found() string {
-	c := n.words()
 	counted := map[metadata.Severity]int{}
 	for _, f := range n.Findings {
 		counted[f.Counts()]++
 	}
-	some := func(n int, what string) string { return text.If(n > 0, c.Logged(what, "n", n)) }
+	some := func(found int, what string) string { return text.If(found > 0, n.Logged(what, "n", found)) }
 	return n.list(some(counted[metadata.Blocker], "blockers"), some(len(n.Gates), "gates"), some(counted[metadata.Late], "late"), some(counted[metadata.Suggestion], "suggestions"))
 }
 
 // written says what a writing step left behind.
 func (n news) written() string {
 	var parts []string
-	c, more := n.words(), len(n.Files)-1
+	more := len(n.Files) - 1
 	if more >= 0 {
-		parts = append(parts, c.Logged("wrote", "file", text.Flat(path.Base(n.Files[0]))), text.If(more > 0, c.Logged("more", "n", more)))
+		parts = append(parts, n.Logged("wrote", "file", text.Flat(path.Base(n.Files[0]))), text.If(more > 0, n.Logged("more", "n", more)))
 	}
 	if n.Diff != nil && n.Diff.Files > 0 {
-		parts = append(parts, c.Logged("changed", "n", n.Diff.Files, "added", n.Diff.Added, "deleted", n.Diff.Deleted))
+		parts = append(parts, n.Logged("changed", "n", n.Diff.Files, "added", n.Diff.Added, "deleted", n.Diff.Deleted))
 	}
 	return n.list(parts...)
 }
@@ -86,25 +84,24 @@ func (n news) written() string {
 // stats are the figures of an attempt.
 func (n news) stats() string {
 	return n.list(
-		text.If(n.Tokens > 0, n.words().Logged("tokens", "n", text.Tokens(n.Tokens))), text.If(n.USD > 0, text.USD(n.USD)),
+		text.If(n.Tokens > 0, n.Logged("tokens", "n", text.Tokens(n.Tokens))), text.If(n.USD > 0, text.USD(n.USD)),
 		text.If(n.DurationMS > 0, text.Duration(time.Duration(n.DurationMS)*time.Millisecond)),
 	)
 }
 
 // details are the lines that belong under the result, by title.
 func (n news) details() (lines []string) {
-	c := n.words()
 	for _, f := range n.Findings {
-		lines = append(lines, findingLine(c, f))
+		lines = append(lines, findingLine(n.Catalogue, f))
 	}
 	for _, g := range n.Gates {
-		lines = append(lines, c.Logged("gate", "gate", text.Flat(g.Gate)))
+		lines = append(lines, n.Logged("gate", "gate", text.Flat(g.Gate)))
 	}
 	for _, v := range n.Violations {
-		lines = append(lines, c.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Because.In(c))))
+		lines = append(lines, n.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Because.In(n.Catalogue))))
 	}
 	for _, r := range n.rules {
-		lines = append(lines, text.Flat(r.In(c)))
+		lines = append(lines, text.Flat(r.In(n.Catalogue)))
 	}
 	for _, w := range n.Warnings { // of programs, which speak English
 		lines = append(lines, "! "+text.Cut(text.Flat(w), 500))
@@ -127,11 +124,11 @@ func (n news) output(all bool) (lines []string) {
 			if n.Step != string(metadata.Check) {
 				what = "lines left" // there is a file only of a phase's checks
 			}
-			lines = append(lines, n.words().Logged(what, "n", left, "file", phases.ChecksFile))
+			lines = append(lines, n.Logged(what, "n", left, "file", phases.ChecksFile))
 		}
 	}
 	if all || n.Status != string(metadata.Succeeded) {
-		lines = append(lines, view.Unsaid(n.Stderr, text.Cut(text.JoinLines(n.Because.In(n.words())), 200))...)
+		lines = append(lines, view.Unsaid(n.Stderr, text.Cut(text.JoinLines(n.Because.In(n.Catalogue)), 200))...)
 	}
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(text.Visible(strings.ReplaceAll(l, "\t", "    ")), "##[", "## [")

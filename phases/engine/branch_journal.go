@@ -222,16 +222,16 @@ func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run,
 	if !j.Holds() && !j.StaleLease {
 		return run, nil
 	}
-	return j.leave(ctx, run, "done, the run is free", nil)
+	return j.handOver(ctx, run, "done, the run is free", nil)
 }
 
 // HandOn commits that another owner has the lease from now on, for a time, and returns that record: others go on with the run.
 func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) (metadata.Run, error) {
-	return j.leave(ctx, run, subject, &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)})
+	return j.handOver(ctx, run, subject, &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)})
 }
 
-// leave commits that the run has another lease from now on, or none, and returns that record.
-func (j *Journal) leave(ctx context.Context, run metadata.Run, subject string, lease *metadata.Lease) (metadata.Run, error) {
+// handOver commits that the run has another lease from now on, or none, and returns that record.
+func (j *Journal) handOver(ctx context.Context, run metadata.Run, subject string, lease *metadata.Lease) (metadata.Run, error) {
 	next := phases.Touch(run, j.Now())
 	next.Execution.Lease = lease
 	m := phases.CommitMessage{Subject: subject, Phase: next.CurrentPhase}
