@@ -33,7 +33,7 @@ func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, r
 		lead := fmt.Sprintf("  %.12s  ", log[i].Commit)
 		_, _ = fmt.Fprintf(out, "%s%s\n", lead, terminal.Hanging(log[i].Subject, len(lead), terminal.Width(out)))
 	}
-	terminal.Tell(out, "\nThe comment on the issue would read:\n\n"+page.WithoutState(page.Comment(phases.On(w.Plan, run), page.Links{})))
+	terminal.Tell(out, "\nThe comment on the issue would read:\n\n"+page.WithoutState(page.LiveComment(phases.On(w.Plan, run), page.Notices{})))
 	for _, i := range wouldOpen(w, run, trigger) {
 		terminal.Tell(out, text.Join(" ", "An issue", text.Prefixed("with the labels ", strings.Join(text.FlatAll(i.Labels), ", ")), "would be opened:\n\n# "+i.Title+"\n\n"+i.Body))
 	}

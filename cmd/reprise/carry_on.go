@@ -289,8 +289,8 @@ func (b broken) Unwrap() error { return b.error }
 
 // broke says what stopped the process, and how to go on.
 func broke(w *workspace.Workspace, run metadata.Run, err error) error {
-	so := view.SummaryOf(phases.On(w.Plan, run))
-	so.Status, so.Code, so.Head = "failed", exit.ReasonFor(err), w.Repo.Tip()
+	so := view.Result(phases.On(w.Plan, run))
+	so.Status, so.Code, so.Head, so.Next = "failed", exit.ReasonFor(err), w.Repo.Tip(), nil
 	way := w.Shown("start again", "command", "reprise run --issue "+w.Issue.ID)
 	if moved := new(git.Moved); errors.As(err, &moved) {
 		way = "" // that alone would not help, see explain

@@ -167,8 +167,8 @@ func (e ending) setOutputs(ctx context.Context) (wrong error) {
 	}
 	if b.hasRun() && e.decision == toRun {
 		run := b.w.Run
-		so := view.SummaryOf(phases.On(b.w.Plan, run))
-		so.Head = b.w.Repo.Tip()
+		so := view.Result(phases.On(b.w.Plan, run))
+		so.Head, so.Next = b.w.Repo.Tip(), nil // which are for a command line
 		if e.err != nil {
 			so.Error = j.Log.Mask(e.err.Error())
 		}
@@ -237,8 +237,7 @@ func (e ending) summaryPage() string {
 		b.voice.locked(func() { f.Warnings = b.voice.notices.Warnings })
 	}
 	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == setup.GateOnly) {
-		f.Denial = command.Denial{By: t.By, What: t.Text}
-		return text.Join("\n\n", e.text, page.HandledSummary(language, e.decision == toRun, f))
+		f.Handled, f.GoesOn, f.Denial = true, e.decision == toRun, command.Denial{By: t.By, What: t.Text}
 	}
 	return text.Join("\n\n", e.text, page.EventSummary(language, f))
 }

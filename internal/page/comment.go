@@ -20,12 +20,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Comment gives the one live comment of a run as Markdown, in the language of
-// the run, with what its record says and nothing else.
-func Comment(c phases.Course, l Links) string {
-	return LiveComment(c, Notices{Links: l})
-}
-
 // LiveComment gives the one live comment of a run as Markdown, in the language
 // of the run: where it is, what it costs, what a person can do, what is open,
 // and what happened. Text from agents and people is escaped in it. It has at

@@ -165,7 +165,7 @@ func TestTellMuch(t *testing.T) {
 		told := Notices{Links: Links{Job: long, Branch: long}, Requests: []Requested{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, Elsewhere: []string{long, long}, NoChecks: true}
 		took := testenv.Busy(func() {
 			all := everything(p.Plan, p.Run, back,
-				SummaryFacts{Notices: told, Denials: []command.Denial{d, d}, Sandbox: long, Versions: []Versioned{{long, long}}}, EventFacts{long, long, d, []string{long}, nil},
+				SummaryFacts{Notices: told, Denials: []command.Denial{d, d}, Sandbox: long, Versions: []Versioned{{long, long}}}, EventFacts{Event: long, Issue: long, Denial: d, Warnings: []string{long}},
 				PullFacts{Notices: told}, ConfigFacts{Why: long, From: long, Rights: []Right{{long, long}}, Bots: []string{long}}, long)
 			for name, got := range all {
 				progresstest.CheckTold(t, got)

@@ -40,34 +40,23 @@ func RunSummary(c phases.Course, f SummaryFacts) string {
 	)
 }
 
-// EventFacts describe an event that led to no run.
+// EventFacts describe an event that led to no run in this job.
 type EventFacts struct {
-	Event string // such as "issue_comment created"
-	Issue string // its number; may be empty
+	Event   string // such as "issue_comment created"
+	Issue   string // its number; may be empty
+	Handled bool   // all was done: it was answered or, if it GoesOn, the job that follows goes on with the work
+	GoesOn  bool
 	command.Denial
 	Warnings []string
 	Versions []Versioned
 }
 
-// EventSummary gives the summary of a job whose event led to no run, as
-// Markdown in a language: why not, and how to change that.
+// EventSummary gives the summary of a job whose event led to no run in it, as
+// Markdown in a language: why not, and how to change that, or who asked for what.
 func EventSummary(language string, f EventFacts) string {
 	w := speaker(language)
 	w.Warnings = f.Warnings
-	return w.summary(w.put("not started", f), w.refused(f.Denial), w.warnings(), w.put("surroundings", SummaryFacts{Versions: f.Versions}))
-}
-
-// HandledSummary gives the summary of a job that did all it had to: it
-// answered, or found that the job that follows goes on with the work. It says
-// who asked for what, as Markdown in a language.
-func HandledSummary(language string, goesOn bool, f EventFacts) string {
-	w := speaker(language)
-	w.Warnings = f.Warnings
-	heading, next := "## 💬 "+w.Say("tell.answered"), ""
-	if goesOn {
-		heading, next = "## ▶️ "+w.Say("tell.handedOn"), w.Say("tell.handedTo")
-	}
-	return w.summary(heading, w.put("handled", f), next, w.warnings(), w.put("surroundings", SummaryFacts{Versions: f.Versions}))
+	return w.summary(w.put("event", f), w.warnings(), w.put("surroundings", SummaryFacts{Versions: f.Versions}))
 }
 
 // summary joins the parts of a summary that fit.

@@ -165,7 +165,8 @@ func TestHandledSummary(t *testing.T) {
 				Event: "issue_comment created", Issue: "7", Denial: command.Denial{By: "ada", What: "/run <!-- x --> `a` @octo\nmore"},
 				Warnings: []string{"the label is still there"}, Versions: []Versioned{{"reprise", "1.0.0"}},
 			}
-			got := HandledSummary(language, goesOn, f)
+			f.Handled, f.GoesOn = true, goesOn
+			got := EventSummary(language, f)
 			for _, w := range append(want, "`/run", "`ada`", "`7`", "`issue_comment created`", "the label is still there", "reprise 1.0.0") {
 				if !strings.Contains(got, w) {
 					t.Errorf("%s %v lacks %q:\n%s", language, goesOn, w, got)

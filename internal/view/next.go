@@ -15,14 +15,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Result gives the result of a run for programs, with the commands that take
-// it further.
-func Result(c phases.Course) Summary {
-	s := SummaryOf(c)
-	s.Next = NextCommands(c)
-	return s
-}
-
 // ExitCode gives the exit code for how a run ended.
 func ExitCode(run metadata.Run) int {
 	switch {

@@ -30,8 +30,7 @@ type Summary struct {
 	End           time.Time     `json:"end"`
 	Error         string        `json:"error,omitempty"` // that ended the job, if there was one
 	*SummaryState               // all fields of that; none if there is no record of the run, or if the output of a job would have more than 500,000 bytes
-	// Next are the commands that take the run further, the likeliest first, on a command line.
-	// Whoever has one fills them in.
+	// Next are the commands that take the run further, the likeliest first, on a command line; the output of a job has none.
 	Next []string `json:"next,omitempty"`
 }
 
@@ -79,8 +78,8 @@ type Totals struct {
 // english are the words for programs.
 func english() metadata.Words { return prompts.Words("en") }
 
-// SummaryOf gives the result of a run. Words are English: programs read it.
-func SummaryOf(c phases.Course) Summary {
+// Result gives the result of a run. Words are English: programs read it.
+func Result(c phases.Course) Summary {
 	state := StateOf(c)
 	s := Summary{
 		Status: cmp.Or(map[metadata.Status]string{
@@ -88,7 +87,7 @@ func SummaryOf(c phases.Course) Summary {
 		}[c.Run.Status], "waiting"),
 		Issue: c.Run.IssueNumber, Title: c.Run.IssueTitle, Pipeline: c.Plan.Name, Branch: c.Run.BranchName,
 		Phase: phases.At(c), Steps: []SummaryStep{}, Start: c.Run.CreatedAt, End: c.Run.UpdatedAt,
-		SummaryState: state.summary(), Code: state.Code(), Totals: Totals{Cost: c.Run.Cost, Unpriced: DollarsOf(c.Run).Unpriced, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
+		SummaryState: state.summary(), Code: state.Code(), Next: NextCommands(c), Totals: Totals{Cost: c.Run.Cost, Unpriced: DollarsOf(c.Run).Unpriced, Attempts: phases.SpentOf(c.Run).Attempts, Rollbacks: len(c.Run.RollbackHistory)},
 	}
 	if c.Run.Stop != nil {
 		s.Error = c.Run.Stop.Why.In(english())

@@ -125,7 +125,7 @@ func TestSummaryForPrograms(t *testing.T) {
 	}
 	text := func() string {
 		t.Helper()
-		data, err := json.Marshal(SummaryOf(phases.On(plan, run)))
+		data, err := json.Marshal(Result(phases.On(plan, run)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestSummaryForPrograms(t *testing.T) {
 	if got := text(); strings.Contains(got, "null") || !strings.Contains(got, `"total_cost_usd":0.3,`) || !strings.Contains(got, `"questions":[]`) {
 		t.Errorf("%s", got)
 	}
-	if got := SummaryOf(phases.On(plan, metadata.Run{Status: metadata.Running})); got.Phases[1].Status != metadata.PhasePending {
+	if got := Result(phases.On(plan, metadata.Run{Status: metadata.Running})); got.Phases[1].Status != metadata.PhasePending {
 		t.Errorf("a phase that only the plan knows is %+v", got.Phases[1])
 	}
 }
