@@ -201,18 +201,16 @@ func Dollars(text string) (float64, error) {
 	return usd, nil
 }
 
-var countForm = text.Pattern(`^[1-9][0-9]{0,11}$`)
-
 // mostAttempts is as many calls as a pipeline can allow.
 const mostAttempts = 1_000_000
 
 // wholeNumber reads how many tokens a run may use, or how many calls it may make.
 func wholeNumber(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || !countForm().MatchString(text) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n == 0 || n > 1e12 {
 		return 0, errors.New("it is a whole number above 0, such as 20; leave it out to keep the pipeline's")
 	}
-	return n, nil
+	return int64(n), nil
 }
 
 var timeForm = text.Pattern(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)

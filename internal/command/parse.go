@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -74,7 +73,7 @@ type fault struct {
 // Quotes, code blocks and HTML comments are no commands. The time is linear in
 // the length of the text.
 func Parse(text string, bare bool) Parsed {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = strings.ToValidUTF8(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\x00")
 	if !bare && indented(text) {
 		return Parsed{}
 	}
@@ -84,7 +83,12 @@ func Parse(text string, bare bool) Parsed {
 	if !r.readName(bare) {
 		return Parsed{}
 	}
-	if hidden = cmp.Or(hidden, firstControl(text)); hidden != "" {
+	for _, c := range text {
+		if hidden == "" && control(c) {
+			hidden = codePoint(c)
+		}
+	}
+	if hidden != "" {
 		r.fault("invisible", hidden)
 	}
 	if comments(r.line) {
@@ -162,24 +166,18 @@ func narrow(line string) string {
 
 // visible takes out of a line what nobody sees, and gives the first such
 // character, or "": a command does what people read, or nothing.
-func visible(line string) (visible, hidden string) {
+func visible(line string) (visible string, hidden string) {
 	var b strings.Builder
-	before := rune('/')
-	for i := 0; i < len(line); {
-		r, size := utf8.DecodeRuneInString(line[i:])
-		after, _ := utf8.DecodeRuneInString(line[i+size:])
-		if hiddenIn(r, size, before, after) {
-			if hidden == "" {
-				hidden = codePoint(r, line[i])
-			}
-			if unicode.IsSpace(r) {
-				b.WriteByte(' ')
-			}
-		} else {
-			b.WriteString(line[i : i+size])
+	around := []rune("/" + line + "\n")
+	for i, r := range around[1 : len(around)-1] {
+		if !hiddenIn(r, around[i], around[i+2]) {
+			b.WriteRune(r)
+			continue
 		}
-		before = r
-		i += size
+		hidden = cmp.Or(hidden, codePoint(r))
+		if unicode.IsSpace(r) {
+			b.WriteByte(' ')
+		}
 	}
 	return b.String(), hidden
 }
@@ -187,43 +185,23 @@ func visible(line string) (visible, hidden string) {
 // hiddenIn reports whether a character may not stand in the line of a
 // command. Joiners may between letters that are not ASCII, as Persian is
 // spelled with one, and emoji are made with the other.
-func hiddenIn(r rune, size int, before, after rune) bool {
+func hiddenIn(r, before, after rune) bool {
 	switch {
 	case text.Joiner(r):
-		return before <= unicode.MaxASCII || after <= unicode.MaxASCII || after == utf8.RuneError
+		return before <= unicode.MaxASCII || after <= unicode.MaxASCII
 	case unicode.Is(unicode.Variation_Selector, r):
 		drawn := before > unicode.MaxASCII && !unicode.Is(unicode.Variation_Selector, before) // an emoji, or an ideograph
 		return !drawn && after != keycap
 	}
-	return control(r, size) || text.Invisible(r)
+	return control(r) || text.Invisible(r)
 }
 
 // keycap draws a key around a digit, with a selector between the two.
 const keycap = '\u20e3'
 
 // control reports whether something is a control character other than
-// those that text is laid out with, or no character at all.
-func control(r rune, size int) bool {
-	return unicode.IsControl(r) && r != '\t' && r != '\n' || r == utf8.RuneError && size == 1
-}
+// those that text is laid out with.
+func control(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' }
 
-// firstControl finds the first control character of a text, or gives "".
-func firstControl(text string) string {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if control(r, size) {
-			return codePoint(r, text[i])
-		}
-		i += size
-	}
-	return ""
-}
-
-// codePoint names a character that cannot be shown, or a byte that is
-// none.
-func codePoint(r rune, first byte) string {
-	if r == utf8.RuneError {
-		return fmt.Sprintf("0x%02X", first)
-	}
-	return fmt.Sprintf("U+%04X", r)
-}
+// codePoint names a character that cannot be shown.
+func codePoint(r rune) string { return fmt.Sprintf("U+%04X", r) }

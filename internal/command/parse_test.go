@@ -263,7 +263,7 @@ func TestSlashMistakes(t *testing.T) {
 		{"/rollback design a\U000e0041b", []string{"`U+E0041`"}},
 		{"/run\u2028--refresh", []string{"`U+2028`"}},
 		{"/run\v--refresh", []string{"`U+000B`"}},
-		{"/run \xff", []string{"`0xFF`"}},
+		{"/run \xff", []string{"`U+0000`"}},
 		{"/run\nthanks\x07", []string{"`U+0007`"}},
 		{"/rollback design x\n\u0085", []string{"`U+0085`"}},
 	} {

@@ -13,9 +13,9 @@ import (
 
 // The kinds of events, as pipelines name them.
 const (
-	Start    = "start"
-	Phase    = "phase"
-	Wait     = "wait"
+	start    = "start"
+	phase    = "phase"
+	wait     = "wait"
 	complete = "complete"
 	fail     = "fail"
 	retry    = "retry"
@@ -72,7 +72,7 @@ func between(before, after metadata.Run, words metadata.Words) (all []event) {
 		all = append(all, e)
 	}
 	if before.Execution.ID == "" {
-		add(Start, after.CurrentPhase, "", "0")
+		add(start, after.CurrentPhase, "", "0")
 	}
 	for i, d := range after.Decisions {
 		if i >= len(before.Decisions) && d.Step == retry {
@@ -91,10 +91,10 @@ func between(before, after metadata.Run, words metadata.Words) (all []event) {
 			if p.Touched > 0 { // others have changed what was written, and it was judged again
 				id += fmt.Sprintf("-%d", p.Touched)
 			}
-			add(Phase, p.Name, "", "%s", id)
+			add(phase, p.Name, "", "%s", id)
 		}
 	}
-	kind := map[metadata.Status]string{metadata.Waiting: Wait, metadata.Completed: complete, metadata.Failed: fail}[after.Status]
+	kind := map[metadata.Status]string{metadata.Waiting: wait, metadata.Completed: complete, metadata.Failed: fail}[after.Status]
 	if kind != "" && (after.Status != before.Status || stoppedAt(after) != stoppedAt(before)) {
 		reason := ""
 		if after.Stop != nil {

@@ -82,8 +82,8 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		kinds  []string
 		change func(run *metadata.Run)
 	}{
-		{[]string{Start}, func(*metadata.Run) {}},
-		{[]string{Wait}, func(run *metadata.Run) {
+		{[]string{start}, func(*metadata.Run) {}},
+		{[]string{wait}, func(run *metadata.Run) {
 			run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.AwaitingPerson, At: at}
 		}},
 		{[]string{retry}, func(run *metadata.Run) {
@@ -95,7 +95,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		{[]string{retry}, func(run *metadata.Run) {
 			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: retry, Phase: "design"})
 		}},
-		{[]string{Phase, complete}, func(run *metadata.Run) {
+		{[]string{phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
 		{nil, func(run *metadata.Run) {
@@ -107,7 +107,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 			run.Phases[0].Touched++
 			run.Attempts = append(run.Attempts, metadata.Attempt{})
 		}},
-		{[]string{Phase, complete}, func(run *metadata.Run) {
+		{[]string{phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
 		{[]string{rollback}, func(run *metadata.Run) {
@@ -121,7 +121,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 			run.Phases[0].Status = metadata.PhasePending
 			run.Phases[0].Generation++
 		}},
-		{[]string{Phase, complete}, func(run *metadata.Run) {
+		{[]string{phase, complete}, func(run *metadata.Run) {
 			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
 		}},
 	}
@@ -133,11 +133,11 @@ func TestJobsOneAfterAnother(t *testing.T) {
 		step.change(&run)
 		var ids [2][]string
 		for job := range ids { // the second carries out the same once more, as its first try never came on the branch
-			teller, warned := telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, complete, fail, retry, rollback}, Run: "tell"})
+			teller, warned := telling(t, pipelines.Hook{On: []string{start, phase, wait, complete, fail, retry, rollback}, Run: "tell"})
 			var kinds []string
 			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 				var e event
-				data, err := os.ReadFile(filepath.Join(dir, eventFile))
+				data, err := os.ReadFile(filepath.Join(dir, "event.json"))
 				if err == nil {
 					err = json.Unmarshal(data, &e)
 				}
@@ -181,8 +181,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
 	sum := hmac.New(sha256.New, []byte("a key of ours"))
 	sum.Write(body)
 	var e event
-	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get(signatureHeader) != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
-		ask.Header.Get(deliveryHeader) != e.ID || ask.Header.Get(eventHeader) != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
+	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get("X-Reprise-Signature-256") != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
+		ask.Header.Get("X-Reprise-Delivery") != e.ID || ask.Header.Get("X-Reprise-Event") != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
 		r.bad = append(r.bad, string(body))
 	}
 	r.got = append(r.got, e)
@@ -216,7 +216,7 @@ func TestWebhook(t *testing.T) {
 	r := &receiver{down: 2}
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
-	teller, warned := telling(t, pipelines.Hook{On: []string{Start, complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{start, complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
 	step(t, teller, metadata.Run{}, record())
@@ -255,7 +255,7 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 		teller, warned := telling(t, tt.hook)
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
-		teller.Hooks[0].On = []string{Start}
+		teller.Hooks[0].On = []string{start}
 		step(t, teller, metadata.Run{}, record())
 		if len(*warned) != 1 || !strings.Contains((*warned)[0], tt.want) || strings.Contains((*warned)[0], server.URL) {
 			t.Errorf("%+v: warned %q", tt.hook, *warned)
@@ -285,10 +285,10 @@ func TestPrivateHosts(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{start}, Run: "tell", Timeout: "3s"})
 	var said event
 	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
-		data, err := os.ReadFile(filepath.Join(dir, eventFile))
+		data, err := os.ReadFile(filepath.Join(dir, "event.json"))
 		if err != nil || c.Run != "tell" || time.Duration(c.Timeout) != 3*time.Second {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -336,7 +336,7 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 	var warned *[]string
 	here := func(known metadata.Run, told ...int) *Teller {
 		var teller *Teller
-		teller, warned = telling(t, pipelines.Hook{On: []string{Start, Phase, Wait, complete}, URL: server.URL, Secret: "HOOK_KEY"})
+		teller, warned = telling(t, pipelines.Hook{On: []string{"start", "phase", "wait", complete}, URL: server.URL, Secret: "HOOK_KEY"})
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
 		teller.Since = func(_ context.Context, run metadata.Run, revision int) ([]metadata.Run, error) {
@@ -438,7 +438,7 @@ func TestAHookOnThisMachine(t *testing.T) {
 	told := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told++ }))
 	defer server.Close()
-	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, URL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/x"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{start}, URL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/x"})
 	step(t, teller, metadata.Run{}, record())
 	if told != 1 || len(*warned) > 0 {
 		t.Errorf("told %d times, warned %q", told, *warned)
@@ -447,7 +447,7 @@ func TestAHookOnThisMachine(t *testing.T) {
 
 // A name that leads to this machine is refused in words that say what to do.
 func TestANameOfThisMachineIsRefused(t *testing.T) {
-	teller, warned := telling(t, pipelines.Hook{On: []string{Start}, URL: "https://LOCALHOST:9/"})
+	teller, warned := telling(t, pipelines.Hook{On: []string{start}, URL: "https://LOCALHOST:9/"})
 	step(t, teller, metadata.Run{}, record())
 	if want := `hook 1 of the pipeline was not told of "start": its host has a private address; if that is meant, say private: true in the hook`; !slices.Equal(*warned, []string{want}) {
 		t.Errorf("warned %q", *warned)

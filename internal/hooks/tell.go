@@ -28,16 +28,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// The headers of a webhook besides those of CloudEvents.
-const (
-	signatureHeader = "X-Reprise-Signature-256" // "sha256=" and the HMAC of the body, in hex digits
-	eventHeader     = "X-Reprise-Event"         // the kind
-	deliveryHeader  = "X-Reprise-Delivery"      // the id of the event
-)
-
-// eventFile is the file, in the folder of a command, that has the event.
-const eventFile = "event.json"
-
 // tries is how often an event is told to a webhook that does not take it.
 const tries = 3
 
@@ -175,7 +165,7 @@ func (t *Teller) run(ctx context.Context, h pipelines.Hook, body []byte) error {
 		return err
 	}
 	defer folders.RemoveAll(dir) // a temporary folder; the system removes what is left
-	if err := os.WriteFile(filepath.Join(dir, eventFile), body, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "event.json"), body, 0o600); err != nil {
 		return err
 	}
 	r, err := t.Check(ctx, dir, pipelines.Check{Name: "hook", Run: h.Run, Timeout: pipelines.Duration(timeout(h))})
@@ -207,12 +197,12 @@ func (t *Teller) post(ctx context.Context, h pipelines.Hook, e event, body []byt
 	}
 	ask.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	ask.Header.Set("User-Agent", "reprise")
-	ask.Header.Set(eventHeader, e.Data.Kind)
-	ask.Header.Set(deliveryHeader, e.ID)
+	ask.Header.Set("X-Reprise-Event", e.Data.Kind)
+	ask.Header.Set("X-Reprise-Delivery", e.ID)
 	if secret != "" {
 		sum := hmac.New(sha256.New, []byte(secret))
 		sum.Write(body)
-		ask.Header.Set(signatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
+		ask.Header.Set("X-Reprise-Signature-256", "sha256="+hex.EncodeToString(sum.Sum(nil)))
 	}
 	dial, err := world(h, at).Dialer(t.Proxy)
 	if err != nil {
