@@ -83,12 +83,12 @@ type Row struct {
 	Given    string             // the document of people that is the work of the phase; "" if an agent wrote it
 	Approval bool               // it is completed, and waits for a person to approve it
 	Left     metadata.Reason    // why skip_if has left the phase out; "" if it has not
-	Open                        // nothing once the phase is done
+	open                        // nothing once the phase is done
 	Suggests []metadata.Finding // what a review that passed had to say
 }
 
-// Open is what stands against the work of a phase.
-type Open struct {
+// open is what stands against the work of a phase.
+type open struct {
 	Findings   []metadata.Finding // blockers first
 	Gates      []metadata.Gate
 	Checks     []metadata.CheckResult
@@ -103,12 +103,12 @@ func rowsOf(c phases.Course) (rows []Row) {
 	number := 0
 	add := func(rec metadata.Phase, part string) {
 		row := Row{Number: number, Part: part, Title: TitleOf(c.Plan, rec.Name), Rec: rec, Waits: phases.WhyLaneWaits(c, &rec), Left: phases.WhyLeftOut(c.Run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
-		switch open := OpenFindings(rec.Verdict); rec.Status {
+		switch found := OpenFindings(rec.Verdict); rec.Status {
 		case metadata.PhaseCompleted:
-			row.Suggests = open
+			row.Suggests = found
 		case metadata.PhaseSkipped:
 		default:
-			row.Open = Open{open, rec.Verdict.FailedGates(), failedChecks(rec), rec.Violations}
+			row.open = open{found, rec.Verdict.FailedGates(), failedChecks(rec), rec.Violations}
 		}
 		if n := rec.Written; n > 0 && n <= len(c.Run.Attempts) && c.Run.Attempts[n-1].Agent == metadata.Given {
 			row.Given = c.Run.ExternalDocuments[rec.Name]

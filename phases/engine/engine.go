@@ -2,7 +2,7 @@
 // next, lets an agent or a check do that, and commits record and work together.
 //
 // An Engine reaches the outside only through its ports: Agent, Checker, Provisions,
-// Reporter, Saver and Steering, and the Tree and the secrets of its Journal. What an agent
+// Reporter, Store and Steering, and the Tree and the secrets of its Journal. What an agent
 // left behind is evaluated into an Outcome, and phases.Apply makes the next record of it.
 // An error is something else: it stops the process and leaves the record as it was.
 package engine
@@ -26,9 +26,9 @@ type Engine struct {
 	Commands   // how checks and the setup run
 	Conditions // what CUE says of reports and rules
 	OtherRuns  // what is known of other runs
-	Part       // which part the engine works on; zero for the run itself
+	part       // which part the engine works on; zero for the run itself
 
-	Store    Saver
+	Store    saver
 	Report   Reporter
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 	Sleep    func(ctx context.Context, d time.Duration) error
@@ -62,8 +62,8 @@ func (e *Engine) attend(ctx context.Context, now func() metadata.Run) (context.C
 	}
 }
 
-// Saver keeps the record on this machine between two commits.
-type Saver interface {
+// saver keeps the record on this machine between two commits.
+type saver interface {
 	Save(run metadata.Run) error
 }
 

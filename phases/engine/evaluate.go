@@ -255,7 +255,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 			return o, err
 		}
 	}
-	written, lack, err := e.evidence(ctx, w)
+	written, lack, missing, err := e.evidence(ctx, w)
 	if err != nil {
 		return o, err
 	}
@@ -267,11 +267,11 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 		o = phases.BlockedBy(metadata.AwaitingPerson, metadata.Because("questions_raised", "n", len(requested)))
 		o.Questions = requested
 		return o, nil
-	case len(lack.missing) > 0:
-		if lack.code == metadata.NoProgress {
-			lack.missing[0] = e.hidden(ctx, lack.missing[0], w.tries[0].StartedAt)
+	case len(missing) > 0:
+		if lack == metadata.NoProgress {
+			missing[0] = e.hidden(ctx, missing[0], w.tries[0].StartedAt)
 		}
-		return phases.Unsuccessfully(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
+		return phases.Unsuccessfully(lack, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
 	written.Files = e.files(ctx, w)
 	o = phases.Outcome{Status: metadata.Succeeded, Written: &written}
@@ -282,42 +282,36 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	return o, nil
 }
 
-// lack is what is missing of the evidence for a step, if anything is.
-type lack struct {
-	code    metadata.Code
-	missing []metadata.Reason
-}
-
 // evidence gathers what a writing step left behind, and says what is missing.
-func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written, l lack, err error) {
-	l.code = metadata.NoProgress
+func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written, lack metadata.Code, missing []metadata.Reason, err error) {
+	lack = metadata.NoProgress
 	sum, size, wrong := e.artifact(ctx, w.read, w.artifact())
 	switch {
 	case wrong != "":
-		l.missing = append(l.missing, wrong)
+		missing = append(missing, wrong)
 	case size == 0:
-		l.missing = append(l.missing, metadata.Because("is_empty", "file", w.artifact()))
+		missing = append(missing, metadata.Because("is_empty", "file", w.artifact()))
 	case w.unchanged(sum):
-		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
+		missing = append(missing, metadata.Because("is_unchanged", "file", w.artifact()))
 	}
 	written.Digest = sum
 	changed := false
 	if written.Diff, changed, err = e.own(ctx, w.staged, w.run, w.p, w.rec); err != nil {
-		return written, l, err
+		return written, lack, nil, err
 	}
 	if w.p.MustChange && len(w.opens) == 0 && !changed {
-		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
+		missing = append(missing, metadata.Because("tree_unchanged"))
 	}
 	if w.changes.Over != "" {
-		l = lack{metadata.ChangeRefused, []metadata.Reason{w.changes.Over}}
+		lack, missing = metadata.ChangeRefused, []metadata.Reason{w.changes.Over}
 	}
-	if len(l.missing) == 0 && w.p.Report != "" {
+	if len(missing) == 0 && w.p.Report != "" {
 		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
-			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
+			lack, missing = metadata.OutputInvalid, []metadata.Reason{wrong}
 		}
 		written.Report, _ = phases.AnsweredReport(w.call.result.Structured, w.call.result.Text)
 	}
-	return written, l, nil
+	return written, lack, missing, nil
 }
 
 // unchanged reports whether an artifact with this digest shows no new work: it was reviewed in this form, or it is
@@ -330,23 +324,19 @@ func (w *work) unchanged(sum string) bool {
 	if w.d.Do != phases.DoExecute || sum != w.call.before {
 		return false
 	}
-	last := w.lastTry()
-	goesOn := last == metadata.OutputInvalid || last == metadata.BudgetExceeded || w.answered()
+	// What it wrote before it asked people something may be complete now that they have answered.
+	goesOn := slices.Contains([]metadata.Code{metadata.OutputInvalid, metadata.BudgetExceeded, metadata.AwaitingPerson}, w.lastTry())
 	return !goesOn && !(w.d.Again && code)
 }
 
-// answered reports whether the call before this one, for the same work, had asked people something: what it wrote
-// then may be complete now that they have answered.
-func (w *work) answered() bool {
-	return len(w.tries) > 1 && w.tries[len(w.tries)-2].Code == metadata.AwaitingPerson
-}
-
-// lastTry gives the code of the call before this one, for the same work, if this one asks once more.
+// lastTry gives the code of the call before this one, for the same work, if there was one and this one asks once more, or
+// that had asked people something.
 func (w *work) lastTry() metadata.Code {
-	if !w.d.Again || len(w.tries) < 2 {
+	before := len(w.tries) - 2
+	if before < 0 || !w.d.Again && w.tries[before].Code != metadata.AwaitingPerson {
 		return ""
 	}
-	return w.tries[len(w.tries)-2].Code
+	return w.tries[before].Code
 }
 
 // mostHidden is how many ignored paths people and agents are told of.

@@ -31,8 +31,8 @@ type laneTrees interface {
 	Remove(part string) error
 }
 
-// Part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
-type Part struct {
+// part is a part of a phase that is done beside others, in a tree of its own, which is Tree then.
+type part struct {
 	Lane lane
 	Upon string // commit of the run's branch upon which the part is to come
 }

@@ -35,7 +35,10 @@ type Calls struct {
 func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) (t Task, err error) {
 	p := e.Plan.Phase(d.Phase)
 	t = e.taskOf(run, d)
-	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), schemaOf(p, d), e.remaining(run)
+	t.Dir, t.Artifact, t.Schema, t.BudgetUSD = e.dirOf(d), artifactIn(e.dirOf(d), run, p), p.ReportSchema, e.remaining(run)
+	if d.Do == phases.DoReview {
+		t.Schema = json.RawMessage(phases.VerdictSchema)
+	}
 	t.Session, t.Resume, t.Part = e.NewID(), d.Resume > 0, phases.TaskOf(&run, run.Phase(d.Phase))
 	if t.Resume {
 		t.Session = run.Attempts[d.Resume-1].Session
@@ -86,13 +89,6 @@ func (e *Engine) taskOf(run metadata.Run, d phases.Decision) Task {
 // artifactIn gives the absolute path of the phase's artifact in a tree.
 func artifactIn(dir string, run metadata.Run, p *pipelines.Phase) string {
 	return filepath.Join(dir, filepath.FromSlash(path.Join(phases.PhaseFolder(run, p), p.Writes)))
-}
-
-func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
-	if d.Do == phases.DoReview {
-		return json.RawMessage(phases.VerdictSchema)
-	}
-	return p.ReportSchema
 }
 
 // model gives the model for a step: the step's own, or for an agent that stands in for another, that agent's model of
