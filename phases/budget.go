@@ -186,6 +186,12 @@ func SpentOnDay(run metadata.Run, at time.Time) (usd float64) {
 			usd += a.Usage.USD
 		}
 	}
+	for _, d := range run.Decisions {
+		cost := 0.0 // of the agent that was asked, if one was
+		if _, err := fmt.Sscanf(d.Why.Value("cost").Said(), "$%f", &cost); err == nil && day(d.At).Equal(day(at)) {
+			usd += cost
+		}
+	}
 	return usd
 }
 

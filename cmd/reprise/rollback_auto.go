@@ -149,7 +149,8 @@ func propose(ctx context.Context, w *workspace.Workspace, about metadata.Decisio
 // undiagnosed says why there is no diagnosis, and what to do instead.
 func undiagnosed(w *workspace.Workspace, a automatic, err error) error {
 	if over, is := errors.AsType[*engine.OverBudget](err); is {
-		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.Issue.ID, over.Limit.Flag())
+		more := text.If(over.Limit != "", fmt.Sprintf(", or more budget with: reprise run --issue %s %s", w.Issue.ID, over.Limit.Flag()))
+		_, _ = fmt.Fprintf(w.Env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason%s\n", over, more)
 		return exit.Code(exit.Budget)
 	}
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)

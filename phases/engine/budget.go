@@ -19,7 +19,7 @@ func (e *Engine) remaining(run metadata.Run) float64 {
 
 // OverBudget is the error of a call that the budget has no room for, or ran out in the middle of.
 type OverBudget struct {
-	Limit  phases.Limit
+	Limit  phases.Limit // empty: that of a day, which no allowance raises
 	Reason metadata.Reason
 }
 

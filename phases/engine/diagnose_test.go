@@ -120,6 +120,10 @@ func TestDiagnoseKeepsToTheBudget(t *testing.T) {
 	if again, _, err := s.engine.Diagnose(t.Context(), run, ""); !errors.As(err, &over) || len(s.tasks) != 1 || again.Revision != run.Revision {
 		t.Errorf("with no budget left: %v, %d calls", err, len(s.tasks))
 	}
+	run.Budget.USD, s.engine.Plan.Budget.DayUSD = 0, 1
+	if again, _, err := s.engine.Diagnose(t.Context(), run, ""); !errors.As(err, &over) || over.Limit != "" || len(s.tasks) != 1 || again.Revision != run.Revision {
+		t.Errorf("with nothing left of the day: %v, %d calls", err, len(s.tasks))
+	}
 }
 
 func TestParseDiagnosis(t *testing.T) {

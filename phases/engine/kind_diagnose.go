@@ -62,7 +62,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, symptom string) 
 	t = e.taskOf(run, at)
 	t.Step, t.Attempt, t.Access = phases.Diagnose, len(run.Attempts), t.Access.AtMost(pipelines.AccessRead)
 	t.Dir, t.Artifact = e.Tree.Dir(), filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(run.IssueNumber)))
-	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(phases.On(e.Plan, run)), phases.RemainingUSD(run), e.NewID()
+	t.Schema, t.BudgetUSD, t.Session = phases.DiagnosisSchema(phases.On(e.Plan, run)), e.remaining(run), e.NewID()
 	data := e.asked(run, e.Issue, t)
 	data.State, data.Symptom = phases.Essence(run), symptom
 	for _, rec := range run.Phases {
@@ -118,6 +118,13 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	}
 	if over := SpentUp(run); over != nil {
 		return run, phases.Diagnosis{}, over
+	}
+	today, why, err := e.RemainingToday(ctx, run)
+	if e.today = today; err == nil && why != "" {
+		err = &OverBudget{Reason: why}
+	}
+	if err != nil {
+		return run, phases.Diagnosis{}, err
 	}
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, phases.Diagnosis{}, err
