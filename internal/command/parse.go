@@ -16,9 +16,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Command is what a person asks for in a comment, or a workflow in the
-// input named command. Which fields a command may have is in Table. Names
-// in it are well formed; whether they exist is for others to say.
+// Command is what a person asks for in a comment, or a workflow in the input named command. Names in it are well formed;
+// whether they exist is for others to say.
 type Command struct {
 	Name  string        // as in Table
 	Topic string        // help: the command that is asked about
@@ -65,13 +64,11 @@ type fault struct {
 	Args []string
 }
 
-// Parse reads the text of a comment. With bare it reads the input of a
-// workflow instead, where the slash may be left out and everything is for us.
+// Parse reads the text of a comment. With bare it reads the input of a workflow instead, where the slash may be left out
+// and everything is for us.
 //
-// Only the first line is a command, and only if it begins with the slash, or
-// is all inline code that does. What follows is its text where it takes one.
-// Quotes, code blocks and HTML comments are no commands. The time is linear in
-// the length of the text.
+// Only the first line is a command, and only if it begins with the slash, or is all inline code that does. What follows is
+// its text where it takes one. Quotes, code blocks and HTML comments are no commands. The time is linear.
 func Parse(text string, bare bool) Parsed {
 	text = strings.ToValidUTF8(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\x00")
 	if !bare && indented(text) {
@@ -182,9 +179,8 @@ func visible(line string) (visible string, hidden string) {
 	return b.String(), hidden
 }
 
-// hiddenIn reports whether a character may not stand in the line of a
-// command. Joiners may between letters that are not ASCII, as Persian is
-// spelled with one, and emoji are made with the other.
+// hiddenIn reports whether a character may not stand in the line of a command. Joiners may between letters that are not
+// ASCII: Persian is spelled with one, and emoji are made with the other.
 func hiddenIn(r, before, after rune) bool {
 	switch {
 	case text.Joiner(r):

@@ -50,9 +50,8 @@ func (r *reader) take() string {
 	return word
 }
 
-// readName finds out which command it is, and reports whether it is for us at
-// all. Only a name that is nearly one of ours is taken for a slip: other
-// programs have commands, too, and a path may begin a comment.
+// readName finds out which command it is, and reports whether it is for us at all: other programs have commands, too, and
+// a path may begin a comment. Only a name that is nearly one of ours is taken for a slip.
 func (r *reader) readName(bare bool) bool {
 	name, slash := strings.CutPrefix(r.take(), "/")
 	if !slash && !bare {
@@ -278,9 +277,8 @@ func (r *reader) readFlag(flag param, value string, given bool) {
 	}
 }
 
-// asFlag takes a word apart if it is a flag, of any command: it begins with a
-// hyphen and goes on. Keyboards make one dash of two hyphens, which counts
-// where the rest is a flag of this command.
+// asFlag takes a word apart if it is a flag, of any command: it begins with a hyphen and goes on. Keyboards make one dash
+// of two hyphens, which counts where the rest is a flag of this command.
 func (s spec) asFlag(word string) (name, value string, given, ok bool) {
 	name = strings.TrimLeft(word, "-–—")
 	dashes := word[:len(word)-len(name)]

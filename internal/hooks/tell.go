@@ -63,9 +63,8 @@ func (t *Teller) Told() []int {
 	return told
 }
 
-// Missed tells what earlier starts could not tell, or were killed before they could, as the
-// newest record and those before it say: some of it again, with the same ids. Once is enough.
-// Of nil it does nothing.
+// Missed tells what earlier starts could not tell, or were killed before they could: some of it again, with the same ids.
+// Once is enough. Of nil it does nothing.
 func (t *Teller) Missed(ctx context.Context) {
 	if t == nil || t.looked {
 		return

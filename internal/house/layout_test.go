@@ -30,7 +30,7 @@ metadata/store
 pipelines/builtin go.yaml.in/yaml
 phases
 pipelines/source cuelang.org/go go.yaml.in/yaml golang.org/x/sys
-phases/engine
+phases/engine golang.org/x/sync
 internal/exit
 internal/gate
 internal/rehearsal

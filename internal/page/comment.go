@@ -20,11 +20,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// LiveComment gives the one live comment of a run as Markdown, in the language
-// of the run: where it is, what it costs, what a person can do, what is open,
-// and what happened. Text from agents and people is escaped in it. It has at
-// most clean.MaxComment characters: what has no room is left out, never the head and
-// never the state for programs.
+// LiveComment gives the one live comment of a run as Markdown, in the language of the run. It has at most clean.MaxComment
+// characters: what has no room is left out, but for the head and the state for programs.
 func LiveComment(c phases.Course, t Notices) string {
 	w := newWriter(c, t)
 	state := w.stateBlock()
@@ -221,9 +218,8 @@ func (r Repository) Links(run metadata.Run) Links {
 // columns is how wide a timeline is: more has no room on a phone.
 const columns = 36
 
-// timeline draws which phase was at work when, as bars of text, without the time that the
-// run waited between them. What became of a phase is a sign before it: GitHub gives such
-// a text no colours.
+// timeline draws which phase was at work when, as bars of text, without the time that the run waited. What became of a
+// phase is a sign before it: GitHub gives such a text no colours.
 func (w *writer) timeline() string {
 	spans, all := spansOf(w.Run)
 	if all == 0 {

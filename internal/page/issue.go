@@ -12,9 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// ChildIssue is an issue that reprise opens below the one it works on: for what
-// a run left to do, or because a phase asked for it. The body begins with the
-// marker, by which it is found again.
+// ChildIssue is an issue that reprise opens below the one it works on. Its body begins with the marker, by which it is
+// found again.
 type ChildIssue struct {
 	Marker, Title, Body string
 	Labels              []string
@@ -74,10 +73,8 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	return &f
 }
 
-// tasksOf finds what a run left to do: the field remaining, a list of titles
-// and bodies, in the report of the last completed phase that has one with
-// anything in it. Tasks without words are left out, and so are those whose
-// title was there before.
+// tasksOf finds what a run left to do: the field remaining in the report of the last completed phase that has tasks there.
+// Those without words are left out, and those whose title was there before.
 func tasksOf(run metadata.Run) (phase string, tasks []task) {
 	for _, rec := range slices.Backward(run.Phases) {
 		var report struct {
@@ -115,9 +112,8 @@ func PullTitle(run metadata.Run) string {
 	return "issue " + text.Flat(run.IssueNumber)
 }
 
-// plainTitle makes text from outside fit for a title, which is no Markdown but
-// shows inline code, and may become the subject of a commit: what would turn
-// into a mention, a reference or a link is code, and no workflow is skipped.
+// plainTitle makes text from outside fit for a title and the subject of a commit: what would become a mention, a reference
+// or a link is inline code, and no workflow is skipped.
 func plainTitle(text string) string {
 	text, _ = clean.Quoted(text)
 	parts := strings.Fields(strings.ReplaceAll(text, "`", "'"))

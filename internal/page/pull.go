@@ -20,10 +20,8 @@ type PullFacts struct {
 	Images   []string // addresses that images in the report may begin with, such as "https://github.com/octo/hello/"
 }
 
-// DraftBody gives the body of a pull request while the run is under way, as
-// Markdown in the language of the run: which issue it closes, the phases, what
-// was used, and what passing reviews suggest. It has at most clean.MaxComment characters. Many repositories make
-// the message of a commit of it, which must not keep workflows from starting.
+// DraftBody gives the body of a pull request while the run is under way, as Markdown of at most clean.MaxComment
+// characters. Many repositories make the message of a commit of it, which must not keep workflows from starting.
 func DraftBody(c phases.Course, f PullFacts) string {
 	w := newWriter(c, f.Notices)
 	draft := w.Say("tell.draft")
@@ -66,10 +64,8 @@ func IsDraftBody(run metadata.Run, body string) bool {
 	return strings.Contains(body, text.FirstLine(w.Say("tell.draft"))) || strings.Contains(body, text.FirstLine(w.Say("tell.halted")))
 }
 
-// DoneBody gives the body of a pull request at the end of a run: what was proven, the report,
-// which is Markdown from an agent and made harmless here, and below it which
-// issue it closes, what was used, the phases, and what passing reviews suggest.
-// It has at most clean.MaxComment characters; what has no room at the end of the report is left out.
+// DoneBody gives the body of a pull request at the end of a run. The report, which is Markdown from an agent, is made
+// harmless here; its end is left out where there are more than clean.MaxComment characters.
 func DoneBody(c phases.Course, report []byte, f PullFacts) string {
 	w := newWriter(c, f.Notices)
 	below := w.body("---", w.closes(f.Issue), w.Say("comment.squash"), w.warnings(), w.doubts(), w.aboutRun(f), clean.Details(w.Say("progress"), w.phases(), false), w.suggestions())

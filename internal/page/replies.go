@@ -15,9 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// Replies are Markdown for a comment of at most clean.MaxComment characters. Each
-// begins with the marker line that the caller finds it by. Text from outside
-// is escaped in them.
+// Replies are Markdown of at most clean.MaxComment characters. Each begins with the marker line by which it is found.
 
 // Notice says in short where a run is or how it has stopped, and what to do. Those who
 // are named get a notification.

@@ -169,9 +169,8 @@ func (w *writer) proposal() string {
 	return command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}.Line()
 }
 
-// halts says of each part of a phase that it does not go on, why, and which command
-// changes that. The one that the run has stopped at is told of with the run, and so are
-// all questions.
+// halts says why parts of a phase do not go on, and which command changes that. The one that the run has stopped at is
+// told of with the run, and so are all questions.
 func (w *writer) halts() string {
 	items := []string{clean.Bold(w.Say("comment.halted"))}
 	for _, d := range phases.Halts(w.Course) {

@@ -26,10 +26,7 @@ type SummaryFacts struct {
 	Versions []Versioned         // of reprise and the agents' programs
 }
 
-// RunSummary gives the summary of a job that worked on a run as Markdown, in
-// the language of the run: how it ended and what to do, every phase with its
-// time and cost, pictures of both, and what the job refused, took out of the
-// issue and ran with. Text from outside is escaped in it. It has at most 1 MiB.
+// RunSummary gives the summary of a job that worked on a run as Markdown of at most 1 MiB, in the language of the run.
 func RunSummary(c phases.Course, f SummaryFacts) string {
 	w := newWriter(c, f.Notices)
 	return w.summary(

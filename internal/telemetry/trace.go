@@ -45,9 +45,8 @@ const mostOfText = 1000
 
 type key struct{}
 
-// Begin has runs followed whose engines are given to Follow with the context that it gives, if
-// the environment names a collector. End sends what is left. It says once on standard
-// error if a collector could not be told.
+// Begin has runs followed whose engines are given to Follow with its context, if the environment names a collector. End
+// sends what is left, and says once on standard error if a collector could not be told.
 func Begin(ctx context.Context, env environ.Env) (_ context.Context, end func()) {
 	warn := func(err error) {
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", env.Finder().Mask(text.Flat(err.Error()))) // nobody else can be told

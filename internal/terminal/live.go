@@ -22,13 +22,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// liveView keeps a picture of the run at the bottom of a terminal. What is
-// done scrolls away above it, as with any other program.
+// liveView keeps a picture of the run at the bottom of a terminal. What is done scrolls away above it.
 //
-// It asks the terminal nothing and leaves its input alone, so Ctrl-C still is
-// a signal. Between two drawings the cursor stands below the picture and
-// nothing is switched off: a program that is killed leaves a terminal that
-// works.
+// It asks the terminal nothing and leaves its input alone, so Ctrl-C still is a signal. Between two drawings nothing is
+// switched off: a program that is killed leaves a terminal that works.
 type liveView struct {
 	canvas Canvas
 	others []*safeWriter // by which the program writes to the terminal meanwhile
@@ -220,9 +217,8 @@ func (c *Canvas) Ring(run metadata.Run) {
 	_, _ = io.WriteString(c.w, "\a"+ansi.Notify(text.Cut(said, 200))) // who cannot be called finds out
 }
 
-// safeWriter writes to a terminal. What others wrote is printed there, too:
-// of control characters only line ends, tabs and our own colours have an
-// effect, all else is shown. See text.Visible. Messages of ours break between words.
+// safeWriter writes to a terminal what others wrote, too: of control characters only line ends, tabs and our own colours
+// have an effect, all else is shown. Messages of ours break between words.
 type safeWriter struct {
 	terminal *os.File // not embedded: it has more ways to write than Write
 
@@ -298,9 +294,7 @@ func drawing(w io.Writer) io.Writer {
 	return w
 }
 
-// View shows people how a run goes. Report may be called from several
-// goroutines. Close leaves the terminal as it was found, and may be called
-// again.
+// View shows people how a run goes. Report may be called from several goroutines, Close more than once.
 type View interface {
 	engine.Reporter
 	Close()

@@ -15,9 +15,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// news is one event of a run, flat. It is a line of the JSON log, and what the
-// other views make their lines from. Its texts may come from agents and
-// people: they are as they were said.
+// news is one event of a run, flat: a line of the JSON log, of which the other views make theirs. Its texts are as they
+// were said.
 type news struct {
 	prompts.Catalogue `json:"-"` // in the language of the run
 	rules             []metadata.Reason

@@ -217,9 +217,8 @@ func (r Report) Tinted(s metadata.Status, line string) string {
 	return r.Faint(line)
 }
 
-// Tell prints a message for a person, which may have several lines. On a terminal it
-// breaks lines between words: the terminal would break within them. Elsewhere a line
-// stays one. What a terminal would obey is shown: the message may quote others.
+// Tell prints a message for a person. On a terminal it breaks lines between words; elsewhere a line stays one. What a
+// terminal would obey is shown: the message may quote others.
 func Tell(w io.Writer, message string) {
 	_, _ = io.WriteString(w, folded(text.Visible(message), Width(w))+"\n") // what cannot be told stops nothing
 }
@@ -281,10 +280,8 @@ func Paragraphs(body string, width int) string {
 	return strings.Join(all, "\n\n")
 }
 
-// folded breaks lines at spaces alone: a path, an option or an address that is cut
-// could not be copied. Neither could a command at the end of a line: it begins a line of
-// its own where it does not fit, and one that has an indented line stays as it is. What is wider than a line is left to the terminal, from
-// which it is copied in one piece. A width of 0 or less breaks nothing.
+// folded breaks lines at spaces alone, so that what is copied is whole: a path, an address, or a command at the end of a
+// line, which gets a line of its own where it does not fit. A width of 0 or less breaks nothing.
 func folded(message string, width int) string {
 	if width <= 0 {
 		return message

@@ -109,9 +109,8 @@ func (n news) details() (lines []string) {
 	return lines
 }
 
-// output are the lines below the result that a program has printed: those of
-// checks that failed, and the last ones on standard error of an agent that did
-// not succeed, or of any if all is to be told.
+// output are the lines that programs have printed: those of checks that failed, and the last ones on standard error of an
+// agent that did not succeed, or of any if all is to be told.
 func (n news) output(all bool) (lines []string) {
 	for _, c := range n.Checks {
 		if c.Pass || c.FailsBefore && n.Step != string(phases.DoBaseline) { // that was told before

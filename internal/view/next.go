@@ -30,9 +30,8 @@ func ExitCode(run metadata.Run) int {
 	return exit.Waiting
 }
 
-// needsOf gives the arrows of the picture of a pipeline: for each phase the
-// phases right before it. What follows from other arrows is left out, and a
-// phase that names no need follows the one before it.
+// needsOf gives for each phase the phases right before it. What follows from others is left out, and a phase that names
+// no need follows the one before it.
 func needsOf(plan *pipelines.Pipeline) map[string][]string {
 	before := map[string][]string{}
 	reach := map[string]map[string]bool{} // everything that comes before a phase
@@ -80,9 +79,8 @@ func asksPeople(c phases.Course) (lines []string) {
 	return lines
 }
 
-// NextCommands gives the commands that take a run further, the likeliest first. For a
-// run whose next step is to wait for a person, these are the commands that it will
-// wait for. For a completed run there are none, unless only some of its phases were asked for.
+// NextCommands gives the commands that take a run further, or that it waits for, the likeliest first. For a completed
+// run there are none, unless only some of its phases were asked for.
 func NextCommands(c phases.Course) []string {
 	switch {
 	case c.Run.Stop != nil:

@@ -29,9 +29,8 @@ const FailureLines = 15
 // compilers, test runners and linters.
 var failing = text.Pattern(`(?i)(^|[^a-z])(fail(ed|ure|ures|s|ing)?|errors?|err!|panic(ked)?|fatal|exception|traceback|assert(ion)?|assertionerror|undefined|not ok|expected|mismatch|segmentation fault|killed|timed out|no such file|command not found)([^a-z]|$)|[a-z]Error\b|✗|✕|✘|❌|^[^ :]+:[0-9]+:`)
 
-// Excerpt gives at most so many lines of what a program printed, and how many it
-// leaves out. Of a long output it takes the lines that say what failed, with those
-// that follow them, and the last lines. Lines are cut to a width that a page can show.
+// Excerpt gives at most so many lines of what a program printed, and how many it leaves out: of a long output, those that
+// say what failed and what follows them, and the last lines. Lines are cut to a width that a page can show.
 func Excerpt(output string, most int) (lines []string, left int) {
 	lines = LastLines(output, len(output))
 	if len(lines) <= most {

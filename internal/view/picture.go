@@ -13,9 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Mermaid draws a pipeline as a flow chart in Mermaid. With a run, each phase
-// shows where it stands, by colour and by a sign, and rollbacks are dotted
-// arrows back.
+// Mermaid draws a pipeline as a flow chart. With a run, each phase shows where it stands, and rollbacks are dotted.
 func Mermaid(c phases.Course) string {
 	g, begun := graphOf(c), c.Run.Status != ""
 	var b strings.Builder
@@ -130,9 +128,8 @@ func graphOf(c phases.Course) (g graph) {
 	return g
 }
 
-// parts adds the arrows of a phase that is done in parts: from what it follows to
-// the parts that need no other, and to the phase from those that no other needs. It
-// reports whether there are any.
+// parts adds the arrows of a phase that is done in parts, and reports whether there are any: from what it follows to the
+// parts that need no other, and to the phase from those that no other needs.
 func (g *graph) parts(run metadata.Run, phase string, before []string, at map[string]int) bool {
 	all := phases.PartsOf(&run, phase)
 	for _, part := range all {

@@ -95,9 +95,7 @@ type open struct {
 	Violations []metadata.Violation // changes that were taken back
 }
 
-// rowsOf gives the phases of the record in order, with those that rules have
-// inserted, then those that only the plan knows. A phase that is done in parts is
-// followed by them.
+// rowsOf gives the phases of the record in order, each with its parts behind it, then those that only the plan knows.
 func rowsOf(c phases.Course) (rows []Row) {
 	asked := phases.Approvals(c)
 	number := 0

@@ -127,10 +127,8 @@ func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel() }
 }
 
-// Begin commits the first record of a run, before anything is spent: a branch
-// that cannot be pushed is noticed here. What an earlier run of the issue has
-// left in the folder, because its branch was merged, is put aside: it stays in
-// the history.
+// Begin commits the first record of a run, before anything is spent: a branch that cannot be pushed is noticed here.
+// What an earlier run of the issue has left in the folder stays in the history.
 func (j *Journal) Begin(ctx context.Context, run metadata.Run) error {
 	return j.Write(ctx, run, BranchCommit{Message: phases.CommitMessage{Subject: "start: " + j.Plan.Name + " pipeline"}.Text(run), Files: maps.Clone(j.Frozen), Gone: []string{phases.Folder(run.IssueNumber)}})
 }
@@ -261,10 +259,8 @@ func (j *Journal) Renew(ctx context.Context, run metadata.Run) (metadata.Run, er
 	return next, nil
 }
 
-// lease is the lease for the next commit: who works on the run, and when that
-// ends unless another commit follows. A process that is told to stop gives the
-// lease back, and does not take it again for what it notes after that; one whose step was
-// ended by people keeps it.
+// lease is the lease for the next commit. A process that is told to stop gives it back, and does not take it again for
+// what it notes after that; one whose step was ended by people keeps it.
 func (j *Journal) lease(ctx context.Context, run metadata.Run) *metadata.Lease {
 	if j.Owner == "" || run.Status == metadata.Interrupted && (ctx.Err() != nil || !j.Holds()) {
 		return nil

@@ -73,9 +73,8 @@ type HiddenFiles struct {
 	Rule string // what says so, such as ".gitignore:3: build/"
 }
 
-// StagedTree is what a commit is to take from the tree. Once staged, nothing that is
-// done to the files changes it: whatever the record says of the work is read from
-// here. It holds until the next commit.
+// StagedTree is what a commit is to take from the tree, whatever is done to the files meanwhile: what the record says of
+// the work is read from here. It holds until the next commit.
 type StagedTree interface {
 	// Each gives every path to f, and what it is about to be committed with. The first error ends it.
 	Each(ctx context.Context, f func(c phases.Change, data []byte) error) error

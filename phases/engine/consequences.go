@@ -24,10 +24,8 @@ type Conditions struct {
 	Invented func(agent, phase string) bool
 }
 
-// consequences applies what follows from a step besides the step itself: what
-// the report asks for, and the rules of the pipeline. Before is the record that
-// the step began with. Nothing here may fail for a reason that the next try
-// would meet again: the step is paid for and not yet committed.
+// consequences applies what the report of a step asks for, and the rules of the pipeline. Before is the record that the
+// step began with. Nothing may fail for a reason that the next try would meet again: the step is paid for.
 func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d phases.Decision, x *effects) (metadata.Run, error) {
 	was, rec := before.Phase(d.Phase), next.Phase(d.Phase)
 	if rec == nil || d.Final() || next.Status != metadata.Running {
@@ -83,10 +81,8 @@ func (e *Engine) takeBack(ctx context.Context, best *metadata.Best, was *metadat
 	return nil
 }
 
-// fire applies, in their order, the rules of one kind after a phase whose
-// conditions hold. It ends with the first one that skips the review or takes
-// the run back. A rule that cannot be evaluated leaves it to a person to go on
-// without it, unless it would only have saved a review.
+// fire applies the rules of one kind after a phase whose conditions hold, up to the first one that skips the review or
+// takes the run back. Where a rule cannot be evaluated, a person decides, unless it would only have saved a review.
 func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind func(pipelines.Then) bool) (metadata.Run, *phases.RollbackPlan) {
 	for i, rule := range e.Plan.Rules {
 		if rule.After != phase || !kind(rule.Then) {
@@ -122,9 +118,8 @@ func (e *Engine) facts(run metadata.Run, phase string) ([]byte, error) {
 	return phases.FactsAfter(run, phase, e.Issue)
 }
 
-// addRollback adds the files that a rollback moves and writes to the commit of
-// the step that led to it. A file that reprise wrote for this step is in no
-// commit yet, so it is written to its new place at once.
+// addRollback adds the files that a rollback moves and writes to the commit of the step that led to it. What reprise
+// wrote for this step is in no commit yet, so it is written to its new place at once.
 func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 	if back == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -49,17 +50,13 @@ func (e *Engine) attend(ctx context.Context, now func() metadata.Run) (context.C
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer func() { done <- struct{}{} }()
+	var asking sync.WaitGroup
+	asking.Go(func() {
 		if err := e.Steering.Urgent(ctx, now); err != nil {
 			cancel(err)
 		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-done
-	}
+	})
+	return ctx, func() { cancel(nil); asking.Wait() }
 }
 
 // saver keeps the record on this machine between two commits.

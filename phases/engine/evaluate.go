@@ -230,9 +230,8 @@ func (w *work) read(ctx context.Context, name string) ([]byte, error) {
 // artifact is the path of the phase's artifact.
 func (w *work) artifact() string { return path.Join(phases.PhaseFolder(w.run, w.p), w.p.Writes) }
 
-// evaluateWriting holds the work of execute or revise against the evidence that
-// the phase asks for. Work that does not suffice is kept all the same: the
-// next call goes on from there.
+// evaluateWriting holds the work of execute or revise against the evidence that the phase asks for. Work that does not
+// suffice is kept all the same: the next call goes on from there.
 func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome, err error) {
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -61,25 +64,22 @@ type checkRound struct {
 
 // all gives the results in the order of the commands. The first error ends all.
 func (c *checkRound) all(ctx context.Context, commands []pipelines.Check) ([]metadata.CheckResult, error) {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	results, free := make([]metadata.CheckResult, len(commands)), make(chan struct{}, max(1, c.Jobs))
-	var workers sync.WaitGroup
+	results := make([]metadata.CheckResult, len(commands))
+	workers, within := errgroup.WithContext(ctx)
+	workers.SetLimit(max(1, c.Jobs))
 	for i, command := range commands {
-		free <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-free }()
-			var err error
-			if ctx.Err() == nil {
-				results[i], err = c.one(ctx, command)
+		workers.Go(func() (err error) {
+			if within.Err() == nil {
+				results[i], err = c.one(within, command)
 			}
 			if err != nil {
-				end(fmt.Errorf("check %s: %w", command.Name, err))
+				return fmt.Errorf("check %s: %w", command.Name, err)
 			}
+			return nil
 		})
 	}
-	workers.Wait()
-	return results, context.Cause(ctx)
+	err := workers.Wait()
+	return results, cmp.Or(context.Cause(ctx), err)
 }
 
 // one gives the result of a command, which is run once more if it fails and asks for that.

@@ -105,12 +105,9 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 	return next, d, err
 }
 
-// Examine lets an agent look at a run and say whether it has to go back. The
-// symptom is what a person has seen, or empty. It returns the record with a
-// decision and the cost, for the caller to commit, and saves the cost here; a
-// diagnosis is no step of a phase, so there is no attempt. With an error the record has the cost, too; if
-// no agent was called, it is the record that was given. If people end the call,
-// see Steering, the error is an ErrSteered.
+// Examine lets an agent look at a run and say whether it has to go back. The symptom is what a person has seen, or empty.
+// It saves the cost, and returns the record with a decision and the cost, also with an error, for the caller to commit;
+// if no agent was called, the record that was given. If people end the call, the error is an ErrSteered.
 func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
 	at := phases.Diagnosing(phases.On(e.Plan, run))
 	if e.Plan.Phase(at.Phase) == nil {

@@ -26,9 +26,8 @@ func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.
 	return before, nil
 }
 
-// setUp makes the work tree ready for a decision, if it is not. One that has never
-// been ready stops the run when a command fails. Later it is the work that breaks
-// the setup, as by a lock file: then broken is how the commands ended, for the checks.
+// setUp makes the work tree ready for a decision, if it is not. If it has never been, a command that fails stops the run.
+// Later it is the work that breaks the setup, as by a lock file: broken is how the commands ended, for the checks.
 func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision) (next metadata.Run, broken []metadata.CheckResult, err error) {
 	if e.Provisions == nil || d.Final() {
 		return run, nil, nil

@@ -49,9 +49,8 @@ func (j *Journal) maskAnswer(answer json.RawMessage) json.RawMessage {
 	return phases.MaskedAnswer(answer, j.Mask, j.MaskKnown)
 }
 
-// maskFiles makes the files fit to be committed that reprise itself has written. Those
-// that are exact may not be changed: where one of them has a value of the user, nothing
-// is committed. Other texts are for people, and are masked.
+// maskFiles masks the files that reprise itself has written. Those that are exact may not be changed: where one of them
+// has a value of the user, nothing is committed.
 func (j *Journal) maskFiles(files map[string][]byte, exact func(name string) bool) error {
 	for name, body := range files {
 		text := string(body)
@@ -75,10 +74,8 @@ func (j *Journal) maskFiles(files map[string][]byte, exact func(name string) boo
 // maxLeaks is how many leaks an agent is told of at once.
 const maxLeaks = 10
 
-// CheckStaged holds what is staged to the rules of the boundary once more, as something
-// that still runs may have changed it since the files were looked at, and says
-// where secrets stand in it; "" if there are none. At paths that match allow, what
-// merely looks like a secret is none.
+// CheckStaged holds what is staged to the rules of the boundary once more, as something that still runs may have changed
+// it, and says where secrets stand in it, or "". At paths that match allow, what merely looks like a secret is none.
 func (j *Journal) CheckStaged(ctx context.Context, b phases.Boundary, allow []string, staged StagedTree) (metadata.Reason, error) {
 	var found []metadata.Reason
 	sizes := map[string]phases.Change{}

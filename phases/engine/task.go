@@ -206,9 +206,8 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 	return lines, err
 }
 
-// Agent carries out one task. Run returns when the agent and every process it
-// started have ended, also when ctx is cancelled. An error is an *AgentError
-// wherever its kind is known; the Result is filled as far as it got even then.
+// Agent carries out one task. Run returns when all its processes have ended, also when ctx is cancelled. An error is an
+// *AgentError wherever its kind is known; the Result is filled as far as it got even then.
 type Agent interface {
 	Run(ctx context.Context, t Task) (Result, error)
 }
