@@ -23,7 +23,6 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/source"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Agent writes an artifact from the task, passes every review but the very first, of the phase First, and
@@ -201,7 +200,7 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	if phase, reason := blocked(run); reason != "" {
 		d = phases.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: phases.HighConfidence, Analysis: reason}
 	}
-	r.Text = d.Proposes().In(prompts.Words(run.Language))
+	r.Text = engine.Proposal(d, run.Language)
 	r.Structured, err = json.Marshal(d)
 	return err
 }

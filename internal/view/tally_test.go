@@ -85,11 +85,3 @@ func TestSumsAreRounded(t *testing.T) {
 		t.Errorf("in all %v, of the phase %v, of the model %v, at the median %v", got.USD, got.Phases[0].USD, got.Models[0].USD, got.Completed.USD)
 	}
 }
-
-func TestMedian(t *testing.T) {
-	for want, all := range map[float64][]float64{0: nil, 2: {3, 1, 2}, 2.5: {4, 1, 2, 3}} {
-		if got := median(all); got != want {
-			t.Errorf("median(%v) = %v, want %v", all, got, want)
-		}
-	}
-}

@@ -55,6 +55,8 @@ func (s *stage) Check(_ context.Context, dir string, c pipelines.Check) (metadat
 	return r, os.WriteFile(filepath.Join(dir, "build-output"), []byte("x"), 0o644)
 }
 
+func asWritten(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil }
+
 func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	words, err := prompts.Load(nil, "en")
 	testenv.Must(t, err)
@@ -73,7 +75,7 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 				}), nil
 			},
 			Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
-			See:   func(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil },
+			See:   asWritten,
 			NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
 			Rand:  rand.NewChaCha8([32]byte{}),
 		},

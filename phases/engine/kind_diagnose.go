@@ -88,6 +88,11 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 	return r, errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 }
 
+// Proposal says in a few words and in a language what a diagnosis proposes.
+func Proposal(d phases.Diagnosis, language string) string {
+	return d.Proposes().In(prompts.Words(language))
+}
+
 // Diagnose examines a run and commits the record with what that cost, also where
 // there is an error, unless no agent was called. Nothing is taken back.
 func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {

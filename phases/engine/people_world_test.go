@@ -61,7 +61,7 @@ func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world 
 			Prompts: words,
 			Agent:   func(name string) (Agent, error) { return agentFunc(w.work), nil },
 			Issue:   prompts.Issue{ID: "7", Title: "T", Body: "Do it.", Labels: []string{"bug"}},
-			See:     func(_ context.Context, is prompts.Issue) (prompts.Issue, []string) { return is, nil },
+			See:     asWritten,
 			NewID:   func() string { w.n++; return fmt.Sprintf("session-%d", w.n) },
 			Rand:    rand.NewChaCha8([32]byte{}),
 		},
