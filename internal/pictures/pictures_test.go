@@ -110,11 +110,11 @@ func inputsOf(t *testing.T) map[string][]byte {
 		Job: "https://github.com/octo/hello/actions/runs/5", Branch: "https://github.com/octo/hello/tree/reprise/issue-7",
 		Files: "https://github.com/octo/hello/blob/reprise/issue-7/",
 	}
-	var sheet bytes.Buffer
-	testenv.Must(t, report.Write(&sheet, report.Facts{
+	sheet, err := report.Page(report.Facts{
 		Plan: over.Plan, Run: over.Run, At: over.At, Transcripts: map[int][]agents.Entry{1: said},
 		Changes: []report.Change{{Attempt: 1, Commit: "3f786850e387550fdab836ed7e6dc881de23001b", Patch: changed}},
-	}))
+	})
+	testenv.Must(t, err)
 	inputs := map[string][]byte{
 		"comment.html":   commentPage(t, page.LiveComment(running.Course, page.Notices{Links: links})),
 		"thread.html":    threadPage(t, links),
@@ -124,7 +124,7 @@ func inputsOf(t *testing.T) map[string][]byte {
 		"pull.html":      commentPage(t, page.DoneBody(plays["completed"].Course, []byte(pullReport), page.PullFacts{Notices: page.Notices{Links: links}, Issue: 7, Progress: "https://github.com/octo/hello/issues/7#issuecomment-1"})),
 		"readme.html":    readmePage(t),
 		"summary.html":   commentPage(t, page.RunSummary(phases.On(over.Plan, over.Run), page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
-		"report.html":    sheet.Bytes(),
+		"report.html":    sheet,
 	}
 	for _, file := range []string{"examples/issue.md", "pipelines/builtin/feature.cue", "internal/terminal/testdata/live-80.txt"} {
 		data := []byte(testenv.Read(t, "../../"+file))

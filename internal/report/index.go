@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
@@ -29,15 +28,15 @@ type Indexed struct {
 	Page string
 }
 
-// WriteIndex writes the page of all runs, in the language of the first one.
-func WriteIndex(w io.Writer, x Index) error {
+// IndexPage gives the page of all runs, in the language of the first one.
+func IndexPage(x Index) ([]byte, error) {
 	language, records := "en", []metadata.Run{}
 	for _, r := range x.Runs {
 		records = append(records, r.Run)
 		language = records[0].Language
 	}
 	in, all := words{Catalogue: prompts.Words(language)}, view.TallyOf(records)
-	return in.write(w, indexText, struct {
+	return in.page(indexText, struct {
 		words
 		Title string
 		Index

@@ -1,22 +1,20 @@
 package report
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/test/progresstest"
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 func indexOf(t testing.TB, x Index) string {
 	t.Helper()
-	var page bytes.Buffer
-	if err := WriteIndex(&page, x); err != nil {
-		t.Fatal(err)
-	}
-	return page.String()
+	page, err := IndexPage(x)
+	testenv.Must(t, err)
+	return string(page)
 }
 
 // The page of all runs adds up what they came to, in both languages.

@@ -7,13 +7,12 @@
 package report
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,10 +33,10 @@ var headText string
 //go:embed page.html
 var pageText string
 
-// Write writes the page, in the language of the run.
-func Write(w io.Writer, f Facts) error {
+// Page gives the page of a run, in its language.
+func Page(f Facts) ([]byte, error) {
 	x := words{prompts.Words(f.Run.Language), view.StateOf(phases.On(f.Plan, f.Run))}
-	return x.write(w, pageText, struct {
+	return x.page(pageText, struct {
 		words
 		Title    string
 		Timeline timeline
@@ -49,17 +48,14 @@ func Write(w io.Writer, f Facts) error {
 	})
 }
 
-// write writes a page whose text begins with the head that all pages have.
-func (w words) write(to io.Writer, text string, content any) error {
+// page gives a page whose text begins with the head that all pages have.
+func (w words) page(text string, content any) ([]byte, error) {
+	var out bytes.Buffer
 	page, err := template.New("page").Funcs(w.funcs()).Parse(headText + text)
-	if err != nil {
-		return err
+	if err == nil {
+		err = page.Execute(&out, content)
 	}
-	out := bufio.NewWriter(to)
-	if err := page.Execute(out, content); err != nil {
-		return err
-	}
-	return out.Flush()
+	return out.Bytes(), err
 }
 
 // funcs are what the pages are written with. Texts from outside are made fit to be shown.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -27,9 +26,9 @@ import (
 // pageOf gives the page of facts.
 func pageOf(t testing.TB, f Facts) string {
 	t.Helper()
-	var page bytes.Buffer
-	testenv.Must(t, Write(&page, f))
-	return page.String()
+	page, err := Page(f)
+	testenv.Must(t, err)
+	return string(page)
 }
 
 // Every state of a run has a page, in both languages, that says what the run is

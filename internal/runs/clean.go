@@ -113,21 +113,6 @@ func size(dir string) (bytes uint64) {
 	return bytes
 }
 
-// remove removes the folders, unless a process works on the run.
-func (l leftover) remove(ctx context.Context) error {
-	held, failed := folders.TakeLock(ctx, l.Folders[0])
-	if failed != nil {
-		return failed
-	}
-	defer held.Close()
-	for _, dir := range slices.Backward(l.Folders) { // the one with the lock goes last
-		if err := folders.RemoveAll(dir); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("remove %s: %w", dir, err))
-		}
-	}
-	return failed
-}
-
 // Cleaning says what Clean does.
 type Cleaning struct {
 	Issue string // only what this run has left; "" for all runs
@@ -174,9 +159,20 @@ func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) er
 	return errors.Join(broken, failed)
 }
 
+// remove removes what runs have left, but for those that a process works on, and says how much that was.
 func remove(ctx context.Context, all []leftover) (bytes uint64, failed error) {
 	for _, l := range all {
-		err := l.remove(ctx)
+		held, err := folders.TakeLock(ctx, l.Folders[0])
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		for _, dir := range slices.Backward(l.Folders) { // the one with the lock goes last
+			if wrong := folders.RemoveAll(dir); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("remove %s: %w", dir, wrong))
+			}
+		}
+		_ = held.Close() // its file may be gone
 		if failed = errors.Join(failed, err); err == nil {
 			bytes += l.Bytes
 		}

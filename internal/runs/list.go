@@ -28,7 +28,7 @@ import (
 // The places that may have the branch of a run.
 const (
 	here   = "here"
-	Origin = "origin" // as it was fetched last
+	origin = "origin" // as it was fetched last
 )
 
 // Run is one run of a repository.
@@ -43,7 +43,7 @@ type Run struct {
 	Phases    int             `json:"phases"`
 	Pipeline  string          `json:"pipeline"`
 	Branch    string          `json:"branch"`
-	Where     []string        `json:"where"` // Here, Origin or both; none if the branch is gone
+	Where     []string        `json:"where"` // here, origin or both; none if the branch is gone
 	view.Dollars
 	Rollbacks int       `json:"rollbacks"`
 	Created   time.Time `json:"created_at,omitzero"`
@@ -113,7 +113,7 @@ func newest(refs []workspace.RefRun) (found metadata.Run, where []string, failed
 	where = []string{}
 	for _, r := range refs {
 		if !r.Kept() {
-			where = append(where, map[bool]string{true: here, false: Origin}[strings.HasPrefix(r.Ref.Name, workspace.BranchesHere)])
+			where = append(where, map[bool]string{true: here, false: origin}[strings.HasPrefix(r.Ref.Name, workspace.BranchesHere)])
 		}
 	}
 	for _, r := range refs {

@@ -97,22 +97,21 @@ func (l logs) show(all []agents.Kept) error {
 		if err != nil {
 			return err
 		}
-		_, err = l.more(t, k.Attempt)
-		if err := errors.Join(err, t.Close()); err != nil {
+		if err := errors.Join(l.more(t, k.Attempt), t.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// more shows what was added to a transcript, and says whether that was anything.
-func (l logs) more(t *agents.TranscriptReader, n int) (bool, error) {
+// more shows what was added to a transcript.
+func (l logs) more(t *agents.TranscriptReader, n int) error {
 	if l.o.Raw {
 		lines, err := t.Lines()
 		for _, line := range lines {
 			_, _ = fmt.Fprintln(l.env.Stdout, line) // as with any other line
 		}
-		return len(lines) > 0, err
+		return err
 	}
 	entries, err := t.Entries()
 	for _, e := range entries {
@@ -125,7 +124,7 @@ func (l logs) more(t *agents.TranscriptReader, n int) (bool, error) {
 			agents.Entry
 		}{n, e})
 	}
-	return len(entries) > 0, err
+	return err
 }
 
 // How often a transcript that is followed is looked at.
@@ -149,24 +148,21 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 	}
 	defer done()
 	for {
-		added := false
-		if t != nil {
-			if added, err = l.more(t, at); err != nil {
-				return err
-			}
-		}
 		next, err := l.after(at)
+		if err == nil && t != nil { // also what was written until the next began
+			err = l.more(t, at)
+		}
 		switch {
 		case err != nil:
 			return err
-		case next != 0 && !added:
+		case next != 0:
 			done()
 			if t, err = agents.OpenTranscript(l.dir, next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			at = next
 			continue
-		case over && !added:
+		case over:
 			return nil
 		}
 		if now := l.env.Now(); now.Sub(looked) >= lookEvery {

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -34,42 +33,35 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return out, exit.Usagef("make the folder for the pages: %w", err)
 	}
-	name := cmp.Or(src.GitHub, filepath.Base(src.Dir))
-	index, failed := report.Index{Repository: name, At: env.Now()}, []error{broken}
-	write := func(name string, page []byte) error { return SavePage(filepath.Join(dir, name), page) }
+	index, failed := report.Index{Repository: cmp.Or(src.GitHub, filepath.Base(src.Dir)), At: env.Now()}, []error{broken}
 	for _, r := range all {
+		one := report.Indexed{Run: r.Record, Page: "issue-" + r.Issue + ".html"}
 		page, err := pageOf(ctx, env, src, r)
 		if err == nil {
-			err = write("issue-"+r.Issue+".html", page)
+			err = SavePage(filepath.Join(dir, one.Page), page)
 		}
-		one := report.Indexed{Run: r.Record}
 		if err == nil {
-			one.Page = "issue-" + r.Issue + ".html"
 			out.Pages = append(out.Pages, one.Page)
 		} else {
-			failed = append(failed, fmt.Errorf("issue %s: %w", r.Issue, err))
+			one.Page, failed = "", append(failed, fmt.Errorf("issue %s: %w", r.Issue, err))
 		}
 		index.Runs = append(index.Runs, one)
 	}
-	var page bytes.Buffer
-	err = report.WriteIndex(&page, index)
+	page, err := report.IndexPage(index)
+	file := filepath.Join(dir, "index.html")
 	if err == nil {
-		err = write("index.html", page.Bytes())
+		err = SavePage(file, page)
 	}
 	if err == nil {
-		out.File, out.Bytes = filepath.Join(dir, "index.html"), page.Len()
+		out.File, out.Bytes = file, len(page)
 	}
 	return out, errors.Join(append(failed, err)...)
 }
 
 // pageOf gives the page of a run in a list.
 func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
-	r := &workspace.Recorded{Env: env, Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
-	at := listed.Branch
-	if len(listed.Where) == 0 {
-		at = workspace.KeptRef(listed.Issue)
-	}
-	course, err := phases.Read(listed.Issue, at, workspace.RecordReader(ctx, src, at, listed.Issue))
+	r := &workspace.Recorded{Env: env, Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record, Gone: len(listed.Where) == 0}
+	course, err := phases.Read(listed.Issue, r.Ref(), workspace.RecordReader(ctx, src, r.Ref(), listed.Issue))
 	if err != nil {
 		return nil, err
 	}
@@ -79,24 +71,8 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 
 // pageWith gives the page of a run with transcripts, by the numbers of their attempts.
 func pageWith(ctx context.Context, r *workspace.Recorded, transcripts map[int][]agents.Entry) ([]byte, error) {
-	facts, err := factsOf(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	facts.Transcripts = transcripts
-	var page bytes.Buffer
-	err = report.Write(&page, facts)
-	return page.Bytes(), err
-}
-
-// factsOf reads what the page of a run tells besides transcripts.
-func factsOf(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
-	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: r.Env.Now()}
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, Issue: r.Issue.Body, At: r.Env.Now(), Transcripts: transcripts}
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
-	if errors.Is(err, fs.ErrNotExist) {
-		facts.NoChanges = true
-		return facts, nil
-	}
 	for _, p := range patches {
 		if n, err := strconv.Atoi(p.Trailer); err == nil { // what others write into a message is not ours
 			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
@@ -107,7 +83,10 @@ func factsOf(ctx context.Context, r *workspace.Recorded) (report.Facts, error) {
 		all, err = r.Change(ctx)
 		facts.Whole = []report.Change{{Commit: all.Commit, Patch: all.Text, Cut: all.Cut}}
 	}
-	return facts, err
+	if facts.NoChanges = errors.Is(err, fs.ErrNotExist); err != nil && !facts.NoChanges {
+		return nil, err
+	}
+	return report.Page(facts)
 }
 
 // mostOfTalk is how much of transcripts is read for a page, in bytes: more than it shows.
@@ -130,18 +109,12 @@ func transcriptsOf(r *workspace.Recorded) map[int][]agents.Entry {
 		if err != nil || read > mostOfTalk {
 			break
 		}
-		read += sizeOf(entries)
 		all[n] = entries
+		for _, e := range entries {
+			read += len(e.Text)
+		}
 	}
 	return all
-}
-
-// sizeOf is how much text a transcript has, in bytes.
-func sizeOf(entries []agents.Entry) (n int) {
-	for _, e := range entries {
-		n += len(e.Text)
-	}
-	return n
 }
 
 // Written is what a program is told of pages that were written.

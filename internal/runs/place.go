@@ -13,8 +13,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -36,7 +34,7 @@ func placeOf(ctx context.Context, r *workspace.Recorded, what, phase string) (st
 	case "artifact":
 		return artifact(ctx, r, phase)
 	case "branch":
-		if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
+		if site := website(r); site != "" {
 			return site + "/tree/" + (&url.URL{Path: r.Run.BranchName}).EscapedPath(), nil
 		}
 		return r.Run.BranchName, nil
@@ -90,7 +88,7 @@ func artifact(ctx context.Context, r *workspace.Recorded, phase string) (string,
 			at = commit
 		}
 	}
-	if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
+	if site := website(r); site != "" {
 		return site + "/blob/" + (&url.URL{Path: at + "/" + file}).EscapedPath(), nil
 	}
 	if here, err := r.Source.Has(ctx, at); at == r.Run.BranchName && err == nil && !here {
@@ -115,8 +113,11 @@ func isFile(top, file string) bool {
 	return f.Close() == nil
 }
 
-// website is the address of the repository in a browser, or "".
+// website is the address in a browser of the repository that the run's branch is in, or "".
 func website(r *workspace.Recorded) string {
+	if !r.Run.Execution.Push || r.Gone {
+		return ""
+	}
 	if site, _, is := strings.Cut(r.Run.IssueURL, "/issues/"); is && strings.HasPrefix(site, "https://") {
 		return site
 	}
@@ -201,5 +202,5 @@ func writeReport(ctx context.Context, r *workspace.Recorded) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(root, "report.html")
-	return file, renameio.WriteFile(file, page, 0o600, renameio.WithTempDir(root))
+	return file, SavePage(file, page)
 }

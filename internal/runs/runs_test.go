@@ -47,7 +47,7 @@ func TestOddLists(t *testing.T) {
 		var all []Run
 		want := 6
 		for range 5 {
-			one := listed(progresstest.OddOf[metadata.Run](o), []string{here, Origin})
+			one := listed(progresstest.OddOf[metadata.Run](o), []string{here, origin})
 			if all = append(all, one); one.Waits != "" {
 				want += 2
 			}

@@ -102,12 +102,6 @@ func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun,
 	return errors.Join(broken...)
 }
 
-// The files of a job.
-const (
-	resultFile = "result.json"
-	pageFile   = "report.html"
-)
-
 // resultsMostOfTalk is how much of transcripts is kept, in bytes.
 const resultsMostOfTalk = 32 << 20
 
@@ -122,24 +116,18 @@ func KeepResults(ctx context.Context, j *environ.Job, w *workspace.Workspace, re
 	if err != nil || dir == "" {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o600); err != nil || !all {
+	if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(j.Known(result)+"\n"), 0o600); err != nil || !all {
 		return err
 	}
-	for _, err := range []error{keepPage(ctx, j, w, dir), KeepTalk(j, w)} {
-		if err != nil {
-			warn(err)
-		}
-	}
-	return nil
-}
-
-func keepPage(ctx context.Context, j *environ.Job, w *workspace.Workspace, dir string) error {
 	page, err := Page(ctx, &w.Recorded)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
+		err = os.WriteFile(filepath.Join(dir, "report.html"), []byte(j.Known(string(page))), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keep the page of the run: %w", err)
+		warn(fmt.Errorf("keep the page of the run: %w", err))
+	}
+	if err := KeepTalk(j, w); err != nil {
+		warn(err)
 	}
 	return nil
 }

@@ -44,7 +44,6 @@ type Worker struct {
 	src     *git.Source
 	owner   string // this machine in the lease of a run
 	items   []*item
-	there   map[string]facts // in short, by issue: where the runs stand
 	others  *workspace.OtherRuns
 	working map[string]*exec.Cmd
 	ended   chan ending
@@ -220,7 +219,7 @@ func (w *Worker) look(ctx context.Context) (err error) {
 			ids[id] = true
 		}
 	}
-	w.there = map[string]facts{}
+	there := map[string]facts{} // in short: where the runs stand
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(ids)), 50) {
 		all, err := w.others.Known(ctx, some)
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // what was cut off says nothing of a run
@@ -238,12 +237,12 @@ func (w *Worker) look(ctx context.Context) (err error) {
 			}
 			f.run = metadata.Run{IssueNumber: f.run.IssueNumber, Status: f.run.Status, BranchName: f.run.BranchName}
 			f.place(ctx, mine, w.others.Source)
-			w.there[id] = f
+			there[id] = f
 		}
 	}
 	for _, it := range w.items {
 		if w.working[it.Issue] == nil && it.Status == queued {
-			it.hold(it.lacks(w.there, of, func(tip string) bool { return w.src.Merged(ctx, tip) }))
+			it.hold(it.lacks(there, of, func(tip string) bool { return w.src.Merged(ctx, tip) }))
 		}
 	}
 	w.looked = true

@@ -48,7 +48,7 @@ func TestWhereAnIssueStands(t *testing.T) {
 		"it is done":                {facts: facts{run: run(metadata.Completed, "")}, want: metadata.Completed},
 		"it is done elsewhere":      {item: item{late: true}, facts: facts{run: run(metadata.Completed, ""), where: here}, want: queued},
 		"it failed":                 {facts: facts{run: run(metadata.Failed, metadata.ReviewFailed), where: here}, want: metadata.Failed},
-		"it failed elsewhere":       {item: item{late: true, trouble: "late"}, facts: facts{run: run(metadata.Failed, metadata.ReviewFailed), where: []string{Origin}}, want: metadata.Failed},
+		"it failed elsewhere":       {item: item{late: true, trouble: "late"}, facts: facts{run: run(metadata.Failed, metadata.ReviewFailed), where: []string{origin}}, want: metadata.Failed},
 		"its service had no room":   {facts: facts{run: limited(time.Minute, 3600), where: here}, want: metadata.Failed, waits: "; it goes on at 23:29 UTC", wait: 59 * time.Minute},
 		"its service has room":      {facts: facts{run: limited(2*time.Hour, 3600), where: here}, want: queued},
 		"its service did not say":   {facts: facts{run: limited(50*time.Second, 0), where: here}, want: metadata.Failed, waits: "; it goes on at 22:30 UTC", wait: 10 * time.Second},
