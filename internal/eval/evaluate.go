@@ -38,11 +38,11 @@ type options struct {
 
 // trials lists what an evaluation carries out, in order: the first runs of all come before the second ones, so that what
 // is over when the budget ends is a part of everything.
-func (s *suite) trials(runs int) (all []Trial) {
+func (s *suite) trials(runs int) (all []trial) {
 	for n := range runs {
 		for _, c := range s.Cases {
 			for _, v := range s.Variants {
-				all = append(all, Trial{v.Name, c.Name, n + 1})
+				all = append(all, trial{v.Name, c.Name, n + 1})
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (e *evaluation) run(ctx context.Context) (*report, error) {
 		return nil, err
 	}
 	r := &runner{j, self, filepath.Join(e.known.dir, "work")}
-	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (result, error) {
+	report, err := e.carryOut(ctx, func(ctx context.Context, t trial, usd float64) (result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
 	})
@@ -129,7 +129,7 @@ func (e *evaluation) note(format string, args ...any) {
 }
 
 // of gives the case and the variant of a trial.
-func (e *evaluation) of(t Trial) (Case, variant) {
+func (e *evaluation) of(t trial) (Case, variant) {
 	c := slices.IndexFunc(e.suite.Cases, func(c Case) bool { return c.Name == t.Case })
 	v := slices.IndexFunc(e.suite.Variants, func(v variant) bool { return v.Name == t.Variant })
 	return e.suite.Cases[c], e.suite.Variants[v]
@@ -202,7 +202,7 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case, key string) err
 }
 
 // doing carries out one trial, which may spend as much as usd says.
-type doing func(ctx context.Context, t Trial, usd float64) (result, error)
+type doing func(ctx context.Context, t trial, usd float64) (result, error)
 
 // least is what a trial needs at least so that it is worth to begin, in US dollars.
 const least = 0.01
@@ -215,7 +215,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*report, error) {
 	if e.options.USD > 0 {
 		w.left = e.options.USD
 	}
-	var open []Trial
+	var open []trial
 	for _, t := range asked {
 		r, is, err := e.known.load(t, e.keys[[2]string{t.Case, t.Variant}])
 		switch {
@@ -233,7 +233,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*report, error) {
 	}
 	save := func(r result) error {
 		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
-		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.Trial, r.outcome(), r.Facts.dollars().CostShort())
+		e.note("%d of %d: %s: %s, %s\n", len(w.over)+1, len(asked), r.trial, r.outcome(), r.Facts.dollars().CostShort())
 		w.over = append(w.over, r)
 		return e.known.save(r)
 	}
@@ -288,7 +288,7 @@ func (w *work) take() (usd float64, ok bool) {
 }
 
 // end notes what came of a trial, which gives back what it has not spent of usd.
-func (w *work) end(t Trial, r result, err error, usd float64, save func(result) error) error {
+func (w *work) end(t trial, r result, err error, usd float64, save func(result) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.free++

@@ -43,10 +43,10 @@ func evaluating(t testing.TB, dir string, o options, cases int, variants ...stri
 }
 
 // fake is an agent of known quality: in so many of 100 runs it solves the case.
-func fake(t Trial, quality uint32, usd float64) result {
+func fake(t trial, quality uint32, usd float64) result {
 	h := fnv.New32a()
 	_, _ = fmt.Fprintf(h, "%s %s %d", t.Variant, t.Case, t.Run)
-	r := result{Trial: t, Solved: h.Sum32()>>8%100 < quality, Spent: usd}
+	r := result{trial: t, Solved: h.Sum32()>>8%100 < quality, Spent: usd}
 	r.Facts.Cost.USD, r.Facts.Attempts = usd, 1
 	if !r.Solved {
 		r.Misses = []string{"hidden: ended with 1: --- FAIL: \x1b[2J", "more"}
@@ -60,7 +60,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
 	dir := filepath.Join(t.TempDir(), "results")
 	e := evaluating(t, dir, options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at trial, _ float64) (result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
 	testenv.Must(t, err)
@@ -104,9 +104,9 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 // count nowhere, keep no other from going on, and are carried out by the next start.
 func TestNobodyAnswers(t *testing.T) {
 	dir, down := t.TempDir(), true
-	do := func(_ context.Context, at Trial, _ float64) (result, error) {
+	do := func(_ context.Context, at trial, _ float64) (result, error) {
 		if down && at.Variant == "b" {
-			return result{Trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
+			return result{trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
 		}
 		return fake(at, 100, 0.1), nil
 	}
@@ -146,8 +146,8 @@ func TestWhatEndsATrial(t *testing.T) {
 		{call(metadata.Succeeded, ""), metadata.Completed, true},
 	} {
 		run := metadata.Run{Status: tt.status, Attempts: []metadata.Attempt{call(metadata.Succeeded, ""), tt.last}}
-		if over(whole, Before{}, run) != tt.want || over(step, Before{Attempts: 1}, run) != tt.want {
-			t.Errorf("%+v: of a run %v, of a step %v, want %v", tt.last, over(whole, Before{}, run), over(step, Before{Attempts: 1}, run), tt.want)
+		if over(whole, frozenRun{}, run) != tt.want || over(step, frozenRun{Attempts: 1}, run) != tt.want {
+			t.Errorf("%+v: of a run %v, of a step %v, want %v", tt.last, over(whole, frozenRun{}, run), over(step, frozenRun{Attempts: 1}, run), tt.want)
 		}
 	}
 }
@@ -156,10 +156,10 @@ func TestWhatEndsATrial(t *testing.T) {
 // reported, and a larger budget goes on with the rest.
 func TestBudgetEndsInTheMiddle(t *testing.T) {
 	dir, calls := t.TempDir(), 0
-	do := func(_ context.Context, at Trial, usd float64) (result, error) {
+	do := func(_ context.Context, at trial, usd float64) (result, error) {
 		calls++
 		if usd < 0.1 {
-			return result{Trial: at, Spent: usd}, errCut
+			return result{trial: at, Spent: usd}, errCut
 		}
 		return fake(at, 100, 0.1), nil
 	}
@@ -194,7 +194,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 func TestFailureEndsAnEvaluation(t *testing.T) {
 	broken := errors.New("the disk is full")
 	e := evaluating(t, t.TempDir(), options{Jobs: 1}, 5, "a")
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at trial, _ float64) (result, error) {
 		if at.Case == "case-02" {
 			return result{}, broken
 		}
@@ -208,7 +208,7 @@ func TestFailureEndsAnEvaluation(t *testing.T) {
 // TestChangedCasesAreDoneAnew goes by what a trial was made from.
 func TestChangedCasesAreDoneAnew(t *testing.T) {
 	e, done := evaluating(t, t.TempDir(), options{Jobs: 1}, 2, "a"), []string(nil)
-	do := func(_ context.Context, at Trial, _ float64) (result, error) {
+	do := func(_ context.Context, at trial, _ float64) (result, error) {
 		done = append(done, at.Case)
 		return fake(at, 100, 0), nil
 	}
@@ -260,7 +260,7 @@ func evaluateUntilKilled(dir string) int {
 	}
 	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &suite{Runs: 1, Cases: make([]Case, 1), Variants: []variant{{Name: "a"}}}, options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
 	e.suite.Cases[0].Name = "case-00"
-	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (result, error) {
+	_, err = e.carryOut(context.Background(), func(_ context.Context, at trial, _ float64) (result, error) {
 		fmt.Println(at)
 		if at.Run > 20 {
 			select {}
@@ -285,7 +285,7 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 	_, _ = io.Copy(io.Discard, out)
 	_ = cmd.Wait() // it was killed
 	e := evaluating(t, dir, options{Runs: 100, Jobs: 3}, 1, "a")
-	over := map[Trial]bool{}
+	over := map[trial]bool{}
 	for _, at := range e.suite.trials(100) {
 		if _, is, err := e.known.load(at, ""); err != nil {
 			t.Fatal(err)
@@ -297,7 +297,7 @@ func TestKilledEvaluationGoesOn(t *testing.T) {
 		t.Fatalf("%d were over, want 20", len(over))
 	}
 	var mu sync.Mutex
-	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (result, error) {
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at trial, _ float64) (result, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if over[at] {
@@ -321,7 +321,7 @@ func TestTwoEvaluationsInOneFolder(t *testing.T) {
 
 func TestJUnit(t *testing.T) {
 	s := &suite{Variants: []variant{{Name: "a"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
-	all := []result{{Trial: Trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {Trial: Trial{"a", "x", 1}, Solved: true}}
+	all := []result{{trial: trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {trial: trial{"a", "x", 1}, Solved: true}}
 	all[0].Facts.Seconds = 1.5
 	want := `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>

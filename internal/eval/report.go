@@ -136,7 +136,7 @@ func (r report) misses() (all []string) {
 		at := slices.IndexFunc(r.Results, func(one result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
 		if at >= 0 {
 			one := r.Results[at]
-			all = append(all, one.Trial.String()+": "+one.Misses[0]+text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1)))
+			all = append(all, one.trial.String()+": "+one.Misses[0]+text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1)))
 		}
 	}
 	return all
@@ -212,12 +212,12 @@ func (r *results) forget() error {
 	return errors.Join(failed...)
 }
 
-func (r *results) file(t Trial) string {
+func (r *results) file(t trial) string {
 	return filepath.Join(r.dir, "trials", t.Variant, t.Case, fmt.Sprintf("%d.json", t.Run))
 }
 
 // load gives the result of a trial, if it is over and was of the same key.
-func (r *results) load(t Trial, key string) (out result, _ bool, err error) {
+func (r *results) load(t trial, key string) (out result, _ bool, err error) {
 	data, err := os.ReadFile(r.file(t))
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, false, nil
@@ -228,7 +228,7 @@ func (r *results) load(t Trial, key string) (out result, _ bool, err error) {
 	if err != nil {
 		return out, false, fmt.Errorf("%s: %w; remove it to have the trial anew", r.file(t), err)
 	}
-	return out, out.Key == key && out.Trial == t, nil
+	return out, out.Key == key && out.trial == t, nil
 }
 
 func (r *results) save(out result) error {
@@ -236,7 +236,7 @@ func (r *results) save(out result) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(r.file(out.Trial), append(data, '\n'))
+	return writeWhole(r.file(out.trial), append(data, '\n'))
 }
 
 // writeWhole writes a file as a whole, or not at all, and the folders above it, for their user alone.

@@ -45,9 +45,9 @@ type worth struct {
 
 func (w worth) refusals() int { return w.Found + w.Beside + w.Wolf }
 
-// Mutation is a mistake that is planted: one text in a file in place of another. Without a file it is
+// mutation is a mistake that is planted: one text in a file in place of another. Without a file it is
 // one that nobody planted: people found it in work that a review had accepted.
-type Mutation struct {
+type mutation struct {
 	File    string `json:"file"` // from the top of the repository
 	Find    string `json:"find"` // is there once
 	Replace string `json:"replace"`
@@ -55,7 +55,7 @@ type Mutation struct {
 }
 
 // String says where the mistake is and what is planted there, or that people found it.
-func (m Mutation) String() string {
+func (m mutation) String() string {
 	if m.File == "" {
 		return "what people found in this work"
 	}
@@ -65,7 +65,7 @@ func (m Mutation) String() string {
 // missed is a defect that a review did not find.
 type missed struct {
 	Case string `json:"case"`
-	Mutation
+	mutation
 }
 
 // silent is a review that gave no verdict.
@@ -153,16 +153,16 @@ type comparison struct {
 
 // compare compares each variant with each that comes after it.
 func compare(all []result, variants []string) []comparison {
-	at := map[Trial]result{}
+	at := map[trial]result{}
 	for _, r := range all {
-		at[r.Trial] = r
+		at[r.trial] = r
 	}
 	out := []comparison{}
 	for i, first := range variants {
 		for _, second := range variants[i+1:] {
 			c, solved := comparison{First: first, Second: second}, [2]int{}
 			for _, a := range all {
-				b, both := at[Trial{second, a.Case, a.Run}]
+				b, both := at[trial{second, a.Case, a.Run}]
 				if a.Variant != first || !both {
 					continue
 				}

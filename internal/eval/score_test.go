@@ -8,7 +8,7 @@ import (
 
 // TestWorth counts what is found, what is refused for another reason, and false alarms.
 func TestWorth(t *testing.T) {
-	planted := &Mutation{File: "a.go", line: 10}
+	planted := &mutation{File: "a.go", line: 10}
 	says := func(r metadata.Ruling, file string, line int) metadata.Verdict {
 		v := metadata.Verdict{Verdict: r, Gates: []metadata.Gate{{Gate: "It is right.", Pass: r != metadata.Fail}}}
 		if file != "" {
@@ -16,12 +16,12 @@ func TestWorth(t *testing.T) {
 		}
 		return v
 	}
-	said := func(planted *Mutation, v metadata.Verdict, usd float64) result {
-		r := result{Trial: Trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
+	said := func(planted *mutation, v metadata.Verdict, usd float64) result {
+		r := result{trial: trial{Variant: "v"}, Review: &v, of: "c", planted: planted}
 		r.Facts.Cost.USD, r.Facts.Cost.Unpriced = usd, 1
 		return r
 	}
-	people := &Mutation{}
+	people := &mutation{}
 	all := []result{
 		said(planted, says(metadata.Fail, "a.go", 12), 1),
 		said(planted, says(metadata.Fail, "a.go", 0), 0),
@@ -31,10 +31,10 @@ func TestWorth(t *testing.T) {
 		said(planted, metadata.Verdict{}, 0),
 		said(nil, says(metadata.Fail, "a.go", 10), 0),
 		said(nil, says(metadata.Pass, "", 0), 1),
-		{Trial: Trial{Variant: "other"}, planted: planted},
+		{trial: trial{Variant: "other"}, planted: planted},
 	}
 	w := worthOf("v", all)
-	seen := worthOf("v", []result{said(people, says(metadata.Fail, "", 0), 0), said(people, says(metadata.Pass, "", 0), 0), {Trial: Trial{Variant: "v"}, Why: "it crashed"}})
+	seen := worthOf("v", []result{said(people, says(metadata.Fail, "", 0), 0), said(people, says(metadata.Pass, "", 0), 0), {trial: trial{Variant: "v"}, Why: "it crashed"}})
 	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
 		t.Errorf("%+v", seen)
 	}

@@ -69,14 +69,14 @@ func TestNothingThatCameLaterIsThere(t *testing.T) {
 // TestPlantedMistakesCannotBeReadOffTheHistory plants one in a repository with history.
 func TestPlantedMistakesCannotBeReadOffTheHistory(t *testing.T) {
 	repo, _, _ := commits(t)
-	dir := made(t, Case{Repo: repo, Mutation: []Mutation{{File: "sum.txt", Find: "= 2", Replace: "= 4"}}}, "")
+	dir := made(t, Case{Repo: repo, Mutation: []mutation{{File: "sum.txt", Find: "= 2", Replace: "= 4"}}}, "")
 	if got := run(t, dir, "show", "main:sum.txt"); got != "1 + 1 = 4, the solution" {
 		t.Errorf("got %q", got)
 	}
 	if all := objects(t, dir); strings.Contains(all, "= 2") || strings.Contains(all, "= 3") {
 		t.Errorf("there is:\n%s", all)
 	}
-	err := makeRepository(t.Context(), os.Environ(), Case{Repo: repo, Mutation: []Mutation{{File: "sum.txt", Find: "1", Replace: "4"}}}, "", filepath.Join(t.TempDir(), "repo"))
+	err := makeRepository(t.Context(), os.Environ(), Case{Repo: repo, Mutation: []mutation{{File: "sum.txt", Find: "1", Replace: "4"}}}, "", filepath.Join(t.TempDir(), "repo"))
 	if err == nil || !strings.Contains(err.Error(), `has the text "1" 2 times`) {
 		t.Errorf("got %v", err)
 	}

@@ -43,8 +43,8 @@ func frozen(ctx context.Context, env environ.Env, dir string) (*workspace.Record
 	return workspace.Look(ctx, env, dir, "")
 }
 
-// Before is a frozen run as a trial takes it up.
-type Before struct {
+// frozenRun is a frozen run as a trial takes it up.
+type frozenRun struct {
 	ID       string // of the issue
 	Attempts int    // checks among them
 	Facts    facts
@@ -63,7 +63,7 @@ func (r *runner) remember(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(Before{at.Run.IssueNumber, len(at.Run.Attempts), facts})
+	data, err := json.Marshal(frozenRun{at.Run.IssueNumber, len(at.Run.Attempts), facts})
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (r *runner) remember(ctx context.Context, dir string) error {
 }
 
 // before gives what the frozen run of a trial was, nothing of a whole run.
-func before(c Case, dir string) (b Before, err error) {
+func before(c Case, dir string) (b frozenRun, err error) {
 	if c.Step == nil {
 		return b, nil
 	}
@@ -84,7 +84,7 @@ func before(c Case, dir string) (b Before, err error) {
 
 // over reports whether a run has come as far as a trial of the case goes: to its end, or
 // through the one step.
-func over(c Case, b Before, run metadata.Run) bool {
+func over(c Case, b frozenRun, run metadata.Run) bool {
 	if c.Step == nil {
 		return run.Status != metadata.Running && run.Status != metadata.Interrupted && (run.Status != metadata.Failed || unanswered(run) == nil)
 	}
@@ -132,7 +132,7 @@ func (v variant) stepFlags(c Case, id string) []string {
 }
 
 // reviewed gives what a trial of a review said, or why it gave no verdict.
-func reviewed(c Case, b Before, run metadata.Run) (said *metadata.Verdict, why string) {
+func reviewed(c Case, b frozenRun, run metadata.Run) (said *metadata.Verdict, why string) {
 	if c.Step == nil {
 		return nil, ""
 	}
@@ -215,7 +215,7 @@ func (e *evaluation) forReview(ctx context.Context) error {
 			return err
 		}
 		if bad {
-			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &Mutation{}
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &mutation{}
 			all = append(all, c)
 			continue
 		}
@@ -226,7 +226,7 @@ func (e *evaluation) forReview(ctx context.Context) error {
 		c.of, c.Expect, c.Mutation, c.Checks, c.Still = c.Name, "_", nil, nil, nil
 		all = append(all, c)
 		for i, d := range found {
-			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []Mutation{d}
+			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []mutation{d}
 			all = append(all, c)
 		}
 	}
@@ -255,7 +255,7 @@ func refused(c Case) (bool, error) {
 }
 
 // defectsFor gives the defects that a case plants, with the lines that they are on.
-func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, err error) {
+func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []mutation, err error) {
 	for i, m := range c.Mutation {
 		content, err := repository{dir: c.Repo, environ: e.env.Environ}.git(ctx, "show", c.Commit+":"+m.File)
 		if n := strings.Count(content, m.Find); err != nil || n != 1 {
@@ -272,7 +272,7 @@ func (e *evaluation) defectsFor(ctx context.Context, c Case) (all []Mutation, er
 // worth sums up what the reviews said, for each variant.
 func (e *evaluation) worth(all []result) []worth {
 	for i := range all {
-		c, _ := e.of(all[i].Trial)
+		c, _ := e.of(all[i].trial)
 		all[i].of, all[i].planted = c.of, c.planted
 	}
 	out := []worth{}

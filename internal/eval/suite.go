@@ -67,7 +67,7 @@ type Case struct {
 	Repo     string // a folder or an archive
 	Commit   string // of a repository; "" for what is checked out
 	Issue    string
-	Mutation []Mutation
+	Mutation []mutation
 	Hidden   string // a folder or an archive; "" for none
 	Setup    []shellCommand
 	Checks   []shellCommand // fail before the work, pass after it
@@ -81,7 +81,7 @@ type Case struct {
 	doc *source.Document
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
-	planted *Mutation
+	planted *mutation
 }
 
 // stepOf names the one step of a run that a case is about.

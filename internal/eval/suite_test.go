@@ -82,7 +82,7 @@ func TestChoose(t *testing.T) {
 	if err := s.choose([]string{"c", "a", "c"}, []string{"y"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []Trial{{"c", "y", 1}, {"a", "y", 1}, {"c", "y", 2}, {"a", "y", 2}}
+	want := []trial{{"c", "y", 1}, {"a", "y", 1}, {"c", "y", 2}, {"a", "y", 2}}
 	if diff := cmp.Diff(want, s.trials(2)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -30,19 +30,19 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Trial is one run of a case with a variant.
-type Trial struct {
+// trial is one run of a case with a variant.
+type trial struct {
 	Variant string `json:"variant"`
 	Case    string `json:"case"`
 	Run     int    `json:"run"` // counts from 1
 }
 
 // String names the case, the variant and which of its runs it is.
-func (t Trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.Variant, t.Run) }
+func (t trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.Variant, t.Run) }
 
 // result is what came of a trial that is over.
 type result struct {
-	Trial
+	trial
 	Key    string            `json:"key"` // of what it was made from: another case or variant has another one
 	Solved bool              `json:"solved"`
 	Misses []string          `json:"misses,omitempty"` // why it is not solved
@@ -53,7 +53,7 @@ type result struct {
 	Spent  float64           `json:"-"` // in this process, in US dollars
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
-	planted *Mutation
+	planted *mutation
 }
 
 // runVariable is the variable that tells a program which run of its case it works in,
@@ -73,8 +73,8 @@ type runner struct {
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
 // usd says, in US dollars. What it costs is told also where it fails.
-func (r *runner) do(ctx context.Context, t Trial, c Case, v variant, usd float64) (result, error) {
-	out := result{Trial: t}
+func (r *runner) do(ctx context.Context, t trial, c Case, v variant, usd float64) (result, error) {
+	out := result{trial: t}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
 	repo := filepath.Join(dir, "repo")
 	if _, err := os.Stat(repo); err != nil {
@@ -160,7 +160,7 @@ func issueIn(dir string, c Case) string { return filepath.Join(dir, c.Name+".md"
 
 // asks gives the arguments of the process of a trial, and the most that it may spend by itself with what was
 // spent before. Of a whole run it notes the issue.
-func (r *runner) asks(ctx context.Context, c Case, v variant, dir string, b *Before) ([]string, float64, error) {
+func (r *runner) asks(ctx context.Context, c Case, v variant, dir string, b *frozenRun) ([]string, float64, error) {
 	repo := filepath.Join(dir, "repo")
 	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.how}
 	if c.Step != nil {
