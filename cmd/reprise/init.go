@@ -102,7 +102,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	}
 	var files []setup.GeneratedFile
 	if !o.local {
-		if files, err = workflowFiles(ctx, env, root, &o); err != nil {
+		if files, err = workflowFiles(ctx, env, root, o); err != nil {
 			return err
 		}
 	}
@@ -173,27 +173,25 @@ func installed(programs ...string) string {
 	return ""
 }
 
-// workflowFiles gives the workflow and what belongs to it, and completes what the command line says of them.
-func workflowFiles(ctx context.Context, env environ.Env, root *os.Root, o *initOptions) ([]setup.GeneratedFile, error) {
+// workflowFiles gives the workflow and what belongs to it: as the command line says, else as the one that is there.
+func workflowFiles(ctx context.Context, env environ.Env, root *os.Root, o initOptions) ([]setup.GeneratedFile, error) {
 	existing, _ := root.ReadFile(setup.File) // one that cannot be read is told of when it is to be written
 	module, _ := root.ReadFile("go.mod")     // without one it is no copy of reprise
-	there, calls := setup.Standing(string(existing))
-	o.uses = cmp.Or(o.uses, setup.ActionFor(calls, string(module)))
-	if asks := newDialogue(env); o.uses == "" && asks != nil {
-		o.uses, _ = asks.line(ctx, "This program is no release. Which action shall the workflow call? OWNER/reprise@main, if OWNER has a copy of reprise on GitHub:") // no answer is refused
+	w := setup.Standing(string(existing))
+	w.Uses = cmp.Or(o.uses, setup.ActionFor(w.Uses, string(module)))
+	if asks := newDialogue(env); w.Uses == "" && asks != nil {
+		w.Uses, _ = asks.line(ctx, "This program is no release. Which action shall the workflow call? OWNER/reprise@main, if OWNER has a copy of reprise on GitHub:") // no answer is refused
 	}
-	if o.uses == "" {
+	if w.Uses == "" {
 		return nil, exit.Usagef("this program is no release, so no action belongs to it: push a copy of reprise to GitHub and name it with --uses OWNER/reprise@main, or write pipelines alone with --local")
-	}
-	form := cmp.Or(setup.Form(o.form), there.Plain(), setup.UsualForm(o.uses))
-	if o.fanOut || there.FansOut() {
-		form = form.FanOut()
 	}
 	folder, err := fs.Sub(root.FS(), setup.WorkflowsFolder)
 	if err != nil {
 		return nil, err // unreachable: the name is a good one
 	}
-	return setup.GeneratedFiles(form, o.uses, setup.Checking(folder), o.agent, o.reviewer)
+	w.Form, w.FanOut = cmp.Or(setup.Form(o.form), w.Form, setup.UsualForm(w.Uses)), w.FanOut || o.fanOut
+	w.Awaited, w.Agents = setup.Checking(folder), []string{o.agent, o.reviewer}
+	return w.Files()
 }
 
 // toWrite gives the texts to write, and shows how they differ from what is there. What people have changed stays,

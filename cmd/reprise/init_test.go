@@ -18,7 +18,7 @@ import (
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	files, err := setup.GeneratedFiles(setup.Long, setup.LocalAction, setup.Checking(os.DirFS("../../"+setup.WorkflowsFolder)), setup.DefaultAgent)
+	files, err := setup.Workflow{Form: setup.Long, Uses: setup.LocalAction, Awaited: setup.Checking(os.DirFS("../../" + setup.WorkflowsFolder)), Agents: []string{setup.DefaultAgent}}.Files()
 	testenv.Must(t, err)
 	for _, f := range files {
 		got := []byte(testenv.Read(t, "../../"+f.Name))
@@ -32,7 +32,7 @@ func TestOwnWorkflow(t *testing.T) {
 // nowhere else.
 func TestWorkflowKeys(t *testing.T) {
 	for _, agent := range slices.Sorted(maps.Keys(setup.AgentInstalls())) {
-		text, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, agent)
+		text, err := setup.Workflow{Form: setup.Long, Uses: setup.DefaultUses(), Agents: []string{agent}}.Text()
 		testenv.Must(t, err)
 		gate, work, _ := strings.Cut(text, "\n  run:\n")
 		testenv.Lacks(t, "the gate for "+agent, gate, "secrets", "checkout")

@@ -105,7 +105,7 @@ func (c *forgeCheck) rules(ctx context.Context) {
 // action says that the workflow of the default branch calls an action that is not there.
 func (c *forgeCheck) action(ctx context.Context) {
 	workflow, _ := c.src.ReadFile(ctx, c.src.Trusted(), setup.File) // workflowFiles tells of one that cannot be read
-	_, uses := setup.Standing(string(workflow))
+	uses := setup.Standing(string(workflow)).Uses
 	repository, version, _ := strings.Cut(uses, "@")
 	if version == "" {
 		return // there is none, or it is in the repository itself

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,23 +82,40 @@ var versionNumber = text.Pattern(`[0-9]+\.[0-9]+(\.[0-9]+)?`)
 // programTime is the longest that a program may take to say its version.
 const programTime = 20 * time.Second
 
-// saysVersion asks a program for its version. It sees no key and no token, and
-// not the repository.
+// saysVersion asks a program for its version.
 func saysVersion(ctx context.Context, env environ.Env, program string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, programTime)
-	defer stop()
-	c := exec.CommandContext(ctx, program, "--version")
-	c.Dir, c.Env, c.WaitDelay = os.TempDir(), plainEnv(env), time.Second
-	out, err := c.Output()
-	switch v := versionNumber().FindString(string(out)); {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("it did not say its version within %s: %w", programTime, ctx.Err())
+	said, err := says(ctx, env, []string{program, "--version"}, plainEnv(env))
+	switch v := versionNumber().FindString(said); {
 	case v != "":
 		return v, nil
 	case err != nil:
 		return "", err
 	}
 	return "", errors.New("it says no version")
+}
+
+// says runs a program that says its version, and gives what it says.
+func says(ctx context.Context, env environ.Env, argv, vars []string) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, programTime)
+	defer stop()
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir, c.Env, c.WaitDelay = os.TempDir(), vars, time.Second
+	out, err := c.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("it did not say its version within %s: %w", programTime, ctx.Err())
+	}
+	if failed, is := errors.AsType[*exec.ExitError](err); is {
+		err = errors.New(cmp.Or(text.Cut(text.Flat(env.Finder().Mask(string(failed.Stderr))), 300), err.Error()))
+	}
+	return string(out), err
+}
+
+// plainEnv is what a program sees that is only asked for its version: no key and no token.
+func plainEnv(env environ.Env) (vars []string) {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
+		vars = append(vars, name+"="+env.Getenv(name))
+	}
+	return vars
 }
 
 // olderThan compares versions such as 2.39.5 by their first two numbers.

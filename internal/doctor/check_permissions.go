@@ -147,11 +147,11 @@ func promises(w *setup.WorkflowYAML, plan *pipelines.Pipeline) (found []Check) {
 // worksFor reports whether a job works on runs with the token of the job, and whether it
 // calls the jobs that do.
 func worksFor(job setup.WorkflowJob) (works, short bool) {
-	if job.Ours() {
-		own := job.Secrets.Kind == yaml.ScalarNode || slices.Contains(namesIn(job.Secrets), "TOKEN")
-		return !own, true
+	steps, short := job.Ours()
+	if short {
+		return job.Secrets.Kind != yaml.ScalarNode && !slices.Contains(namesIn(job.Secrets), "TOKEN"), true
 	}
-	return slices.ContainsFunc(job.Steps, func(s setup.WorkflowStep) bool {
-		return s.Ours() && s.Input("github-token") == "" && !slices.Contains([]string{setup.GateOnly, setup.EndOnly}, s.Command())
+	return slices.ContainsFunc(steps, func(s setup.WorkflowStep) bool {
+		return s.Input("github-token") == "" && !slices.Contains([]string{setup.GateOnly, setup.EndOnly}, s.Command())
 	}), false
 }

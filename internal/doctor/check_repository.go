@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -118,7 +116,7 @@ func (x *examination) largeFiles(ctx context.Context) (out []Check) {
 		return append(out, hinted(name, "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install"))
 	}
 	if err := startsHeld(ctx, x.env, x.src.LFS()); err != nil {
-		if saysSo(ctx, x.env, []string{x.src.LFS(), "version"}, plainEnv(x.env)) != nil {
+		if _, broken := says(ctx, x.env, []string{x.src.LFS(), "version"}, plainEnv(x.env)); broken != nil {
 			return append(out, lacking(name, fmt.Sprintf("%s does not work: %v", x.src.LFS(), err), "install it again, or run git lfs uninstall to do without it"))
 		}
 		return append(out, lacking(name, fmt.Sprintf("%s does not work in the sandbox: %v", x.src.LFS(), err), "install it where programs of the system are, or start without a sandbox (--sandbox off)"))
@@ -142,28 +140,8 @@ func startsHeld(ctx context.Context, env environ.Env, program string) error {
 	if err != nil {
 		return err
 	}
-	return saysSo(ctx, env, argv, vars)
-}
-
-// saysSo runs a program that says its version, and gives what it says if it fails.
-func saysSo(ctx context.Context, env environ.Env, argv, vars []string) error {
-	ctx, stop := context.WithTimeout(ctx, programTime)
-	defer stop()
-	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Dir, c.Env, c.WaitDelay = os.TempDir(), vars, time.Second
-	out, err := c.CombinedOutput()
-	if err != nil {
-		return errors.New(cmp.Or(text.Cut(text.Flat(env.Finder().Mask(string(out))), 300), err.Error()))
-	}
-	return nil
-}
-
-// plainEnv is what a program sees that is only asked for its version: no key and no token.
-func plainEnv(env environ.Env) (vars []string) {
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
-		vars = append(vars, name+"="+env.Getenv(name))
-	}
-	return vars
+	_, err = says(ctx, env, argv, vars)
+	return err
 }
 
 // called begins a command of a shell with the program that it calls, behind variables.

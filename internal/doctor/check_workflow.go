@@ -157,13 +157,12 @@ func (l *workflowLint) jobs() {
 	var gates, works int
 	for _, name := range slices.Sorted(maps.Keys(l.w.Jobs)) {
 		job := l.w.Jobs[name]
-		if job.Ours() {
-			gates++
-			works++
-			l.called(name, job)
-		}
-		for _, s := range job.Steps {
-			if !s.Ours() {
+		steps, short := job.Ours()
+		for _, s := range steps {
+			if short {
+				gates++
+				works++
+				l.called(name, job)
 				continue
 			}
 			l.permissions(name, job, s, needsOf(s))

@@ -20,12 +20,7 @@ import (
 
 // What a pipeline asks of the token of a job, and the workflow does not give it, is said.
 func TestPromises(t *testing.T) {
-	text := func(form setup.Form) string {
-		text, err := setup.WorkflowText(form, setup.DefaultUses(), nil, "claude")
-		testenv.Must(t, err)
-		return text
-	}
-	long, short := text(setup.Long), text(setup.Short)
+	long, short := written(t, setup.Long), written(t, setup.Short)
 	all := &pipelines.Pipeline{Name: "fix", Statuses: true, Open: []string{"AGENTS.md", ".github/workflows/ci.yml"}}
 	starts := &pipelines.Pipeline{Name: "fix", CI: pipelines.CI{Required: []string{"test", "ci.yml"}}}
 	token := strings.Replace(long, "          agent: claude", "          agent: claude\n          github-token: ${{ steps.app.outputs.token }}", 1)
@@ -64,8 +59,7 @@ func TestPromises(t *testing.T) {
 // What init writes is well, but for what the token of a job cannot do; every
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {
-	good, err := setup.WorkflowText(setup.Long, setup.DefaultUses(), nil, "claude")
-	testenv.Must(t, err)
+	good := written(t, setup.Long)
 	const token = "hint: what it pushes starts no other workflow"
 	for _, tt := range []struct {
 		name, old, new string
@@ -127,8 +121,7 @@ func TestLintWorkflow(t *testing.T) {
 
 // A workflow that calls the jobs of reprise has to give what these need.
 func TestLintCalled(t *testing.T) {
-	good, err := setup.WorkflowText(setup.Short, setup.DefaultUses(), nil, "claude")
-	testenv.Must(t, err)
+	good := written(t, setup.Short)
 	if !setup.Untouched(good) || setup.Untouched(good+"#") {
 		t.Error("the short form is not known again, or a change of it is not seen")
 	}
@@ -269,6 +262,14 @@ func writeFile(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
 	testenv.Must(t, os.MkdirAll(filepath.Dir(name), 0o755))
 	testenv.Must(t, os.WriteFile(name, []byte(text), mode))
+}
+
+// written is a workflow as reprise init writes it.
+func written(t *testing.T, form setup.Form) string {
+	t.Helper()
+	text, err := setup.Workflow{Form: form, Uses: setup.DefaultUses(), Agents: []string{"claude"}}.Text()
+	testenv.Must(t, err)
+	return text
 }
 
 // flow is a workflow as it is read.

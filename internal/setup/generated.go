@@ -180,7 +180,7 @@ const (
 	Missing  fileState = iota // nothing is there
 	Same                      // it is there, with this text
 	outdated                  // it is there as an older version wrote it
-	Foreign                   // init did not write what is there, or somebody has changed it
+	changed                   // init did not write what is there, or somebody has changed it
 )
 
 // FileChange is a file that init would write, and what is there.
@@ -216,7 +216,7 @@ func (c FileChange) state() fileState {
 	case alike(c.Was, c.Text), Untouched(c.Was): // the first has the stamp of another text: nothing is lost with it
 		return outdated
 	}
-	return Foreign
+	return changed
 }
 
 // Diff shows what writing the file would change, in the unified format.
@@ -228,7 +228,7 @@ func (c FileChange) Diff(now string) string {
 // nothing.
 func (c FileChange) Upgraded() *GeneratedFile {
 	state := c.State
-	if state == Foreign && c.Stands != nil {
+	if state == changed && c.Stands != nil {
 		state = c.Stands(c.Was)
 	}
 	switch state {
@@ -258,7 +258,7 @@ type GeneratedFile struct {
 	Name string // from the top of the repository
 	Text string
 	// Stands says how the text that is there stands to this one, of a file without a
-	// stamp: Same if it is to stay, Outdated if it may go. May be nil.
+	// stamp: Same if it is to stay, outdated if it may go. May be nil.
 	Stands func(old string) fileState
 }
 

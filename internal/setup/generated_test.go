@@ -32,7 +32,7 @@ func self() source.Evaluator {
 // would take it for one that somebody has changed.
 func TestAStampOfAnotherText(t *testing.T) {
 	now, before := stamped("# "+mark+"\nnew\n", "v2"), stamped("# "+mark+"\nold\n", "v1")
-	for was, want := range map[string]fileState{now: Same, before: outdated, strings.Replace(before, "old", "new", 1): outdated, strings.Replace(before, "old", "mine", 1): Foreign} {
+	for was, want := range map[string]fileState{now: Same, before: outdated, strings.Replace(before, "old", "new", 1): outdated, strings.Replace(before, "old", "mine", 1): changed} {
 		if got := (FileChange{GeneratedFile: GeneratedFile{Text: now}, Was: was}).state(); got != want {
 			t.Errorf("%q: %v, want %v", was, got, want)
 		}
@@ -58,10 +58,10 @@ func TestUpgrade(t *testing.T) {
 		{"the same text, checked out for Windows", strings.ReplaceAll(second, "\n", "\r\n"), second, nil, Same, nil},
 		{"untouched, checked out for Windows", strings.ReplaceAll(first, "\n", "\r\n"), second, nil, outdated, &GeneratedFile{Name: "f", Text: second}},
 		{"the same text of another version", first, text("v9.0.0", "a"), nil, Same, nil},
-		{"edited", edited, second, nil, Foreign, &GeneratedFile{Name: "f.new", Text: second}},
-		{"of somebody else", "mine alone\n", second, nil, Foreign, &GeneratedFile{Name: "f.new", Text: second}},
-		{"pinned newer by a bot", "9\n", "1\n", func(string) fileState { return Same }, Foreign, nil},
-		{"pinned before", "0\n", "1\n", func(string) fileState { return outdated }, Foreign, &GeneratedFile{Name: "f", Text: "1\n"}},
+		{"edited", edited, second, nil, changed, &GeneratedFile{Name: "f.new", Text: second}},
+		{"of somebody else", "mine alone\n", second, nil, changed, &GeneratedFile{Name: "f.new", Text: second}},
+		{"pinned newer by a bot", "9\n", "1\n", func(string) fileState { return Same }, changed, nil},
+		{"pinned before", "0\n", "1\n", func(string) fileState { return outdated }, changed, &GeneratedFile{Name: "f", Text: "1\n"}},
 	} {
 		testenv.Must(t, root.RemoveAll("f"))
 		if tt.was != "" {

@@ -84,10 +84,18 @@ type WorkflowJob struct {
 	With        map[string]yaml.Node `yaml:"with"`
 }
 
-// Ours reports whether the job stands for the jobs of reprise.
-func (j WorkflowJob) Ours() bool { return ourJobs().MatchString(j.Uses) }
+// Ours gives the steps of a job that call reprise. A job that stands for the jobs of reprise is one such step, in short.
+func (j WorkflowJob) Ours() (steps []WorkflowStep, short bool) {
+	if ourJobs().MatchString(j.Uses) {
+		return []WorkflowStep{{Uses: strings.Replace(j.Uses, "/"+Jobs, "", 1), With: j.With}}, true
+	}
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s WorkflowStep) bool { return s.Uses != LocalAction && !ourAction().MatchString(s.Uses) }), false
+}
 
-var ourJobs = text.Pattern(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+var (
+	ourJobs   = text.Pattern(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+	ourAction = text.Pattern(`^[A-Za-z0-9-]+/reprise@`)
+)
 
 // WorkflowStep is what is looked at of a step of a job.
 type WorkflowStep struct {
@@ -106,11 +114,6 @@ func (s WorkflowStep) Command() string {
 	word, _, _ := strings.Cut(s.Input("command"), " ")
 	return word
 }
-
-// Ours reports whether the step calls reprise.
-func (s WorkflowStep) Ours() bool { return s.Uses == LocalAction || ourAction().MatchString(s.Uses) }
-
-var ourAction = text.Pattern(`^[A-Za-z0-9-]+/reprise@`)
 
 // Awaited gives the names below workflow_run in what starts a workflow. A pattern for several names is no name.
 func (w WorkflowYAML) Awaited() (names []string) {
@@ -274,7 +277,7 @@ func stands(text string) func(string) fileState {
 	return func(old string) fileState {
 		ours, theirs := versions(text), versions(old)
 		if !maps.EqualFunc(ours, theirs, func(string, string) bool { return true }) {
-			return Foreign // it names other agent programs
+			return changed // it names other agent programs
 		}
 		for program, version := range ours {
 			if semver.Compare("v"+theirs[program], "v"+version) < 0 {

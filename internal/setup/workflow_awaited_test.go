@@ -37,7 +37,7 @@ func TestAwaited(t *testing.T) {
 		t.Fatalf("names (-want +got):\n%s", diff)
 	}
 	for _, form := range []Form{Short, Long} {
-		text, err := WorkflowText(form, DefaultUses(), names, "claude")
+		text, err := Workflow{form, DefaultUses(), false, names, []string{"claude"}}.Text()
 		var w WorkflowYAML
 		if err == nil {
 			err = yaml.Unmarshal([]byte(text), &w)
@@ -59,7 +59,7 @@ func TestAwaited(t *testing.T) {
 
 // Patterns for several names name none, and a repository without CI has nothing to wait for.
 func TestAwaitedNone(t *testing.T) {
-	none, err := WorkflowText(Short, DefaultUses(), nil, "claude")
+	none, err := Workflow{Short, DefaultUses(), false, nil, []string{"claude"}}.Text()
 	testenv.Must(t, err)
 	for text, want := range map[string][]string{
 		none: nil,

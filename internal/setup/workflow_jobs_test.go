@@ -97,7 +97,7 @@ func TestJobsInputs(t *testing.T) {
 
 // The jobs that a workflow calls are those that it would have itself.
 func TestJobsAsLong(t *testing.T) {
-	long, err := WorkflowText(Long.FanOut(), DefaultUses(), nil, DefaultAgent)
+	long, err := Workflow{Long, DefaultUses(), true, nil, []string{DefaultAgent}}.Text()
 	testenv.Must(t, err)
 	want, got := readCalled(t, long).Jobs, readCalled(t, testenv.Read(t, "../../"+Jobs)).Jobs
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
@@ -119,12 +119,12 @@ func TestJobsAsLong(t *testing.T) {
 
 // The short form asks for what the job run needs, which GitHub starts none with less of.
 func TestShortGives(t *testing.T) {
-	short, err := WorkflowText(Short, DefaultUses(), nil, "claude", "codex")
+	short, err := Workflow{Short, DefaultUses(), false, nil, []string{"claude", "codex"}}.Text()
 	testenv.Must(t, err)
 	var w WorkflowYAML
 	testenv.Must(t, yaml.Unmarshal([]byte(short), &w))
 	job := w.Jobs["reprise"]
-	if job.Uses != "reprise-ci/reprise/"+Jobs+"@v1" || !job.Ours() {
+	if _, ours := job.Ours(); job.Uses != "reprise-ci/reprise/"+Jobs+"@v1" || !ours {
 		t.Errorf("it calls %s", job.Uses)
 	}
 	var permissions, secrets map[string]string
@@ -159,22 +159,19 @@ func TestInstallScript(t *testing.T) {
 func TestStanding(t *testing.T) {
 	for _, tt := range []struct {
 		name, existing string
-		want           Form
-		calls          string
+		want           Workflow
 	}{
-		{"nothing", "", "", ""},
-		{"unreadable", "a: [", "", ""},
-		{"its own jobs", "jobs: {a: {steps: [{uses: me/reprise@v1}]}}", Long, "me/reprise@v1"},
-		{"called", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1}}", Short, "me/reprise@v1"},
-		{"the action's own", "jobs: {a: {steps: [{uses: ./}]}}", Long, LocalAction},
-		{"its own jobs for parts", "jobs: {a: {steps: [{uses: me/reprise@v1, with: {fan-out: true}}]}}", Long.FanOut(), "me/reprise@v1"},
-		{"called, for parts", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, with: {fan-out: 'true'}}}", Short.FanOut(), "me/reprise@v1"},
+		{"nothing", "", Workflow{}},
+		{"unreadable", "a: [", Workflow{}},
+		{"its own jobs", "jobs: {a: {steps: [{uses: me/reprise@v1}]}}", Workflow{Long, "me/reprise@v1", false, nil, nil}},
+		{"called", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1}}", Workflow{Short, "me/reprise@v1", false, nil, nil}},
+		{"the action's own", "jobs: {a: {steps: [{uses: ./}]}}", Workflow{Long, LocalAction, false, nil, nil}},
+		{"its own jobs for parts", "jobs: {a: {steps: [{uses: me/reprise@v1, with: {fan-out: true}}]}}", Workflow{Long, "me/reprise@v1", true, nil, nil}},
+		{"called, for parts", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, with: {fan-out: 'true'}}}", Workflow{Short, "me/reprise@v1", true, nil, nil}},
 	} {
-		if got, calls := Standing(tt.existing); got != tt.want || calls != tt.calls {
-			t.Errorf("%s: %s of %q, want %s of %q", tt.name, got, calls, tt.want, tt.calls)
-		}
+		testenv.Same(t, tt.name, tt.want, Standing(tt.existing))
 	}
-	if _, err := WorkflowText(Short, LocalAction, nil, "claude"); err == nil {
+	if _, err := (Workflow{Short, LocalAction, false, nil, []string{"claude"}}).Text(); err == nil {
 		t.Error("the repository of the action calls another one")
 	}
 }

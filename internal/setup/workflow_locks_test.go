@@ -52,7 +52,7 @@ func TestTwoAgents(t *testing.T) {
 			if a == b {
 				continue
 			}
-			files, err := GeneratedFiles(Long, DefaultUses(), nil, a, b)
+			files, err := Workflow{Long, DefaultUses(), false, nil, []string{a, b}}.Files()
 			if a+b == "geminiqwen" || a+b == "qwengemini" {
 				if err == nil || !strings.Contains(err.Error(), a+" and "+b+" need different versions of node-pty") {
 					t.Errorf("%s and %s: %v", a, b, err)

@@ -50,17 +50,14 @@ const (
 	Long  Form = "long"  // it has the jobs itself, for people to change
 )
 
-// fanOut ends the name of a form whose jobs do the parts of a phase beside each other.
-const fanOut = "+fan-out"
-
-// FanOut gives the form whose jobs do the parts of a phase beside each other.
-func (f Form) FanOut() Form { return f.Plain() + fanOut }
-
-// FansOut reports whether it is such a form.
-func (f Form) FansOut() bool { return f != f.Plain() }
-
-// Plain gives the form whose one job does all.
-func (f Form) Plain() Form { return Form(strings.TrimSuffix(string(f), fanOut)) }
+// Workflow is what the workflow of a repository is made from.
+type Workflow struct {
+	Form    Form
+	Uses    string   // the action that it calls
+	FanOut  bool     // its jobs do the parts of a phase beside each other
+	Awaited []string // workflows: when one has ended on the branch of a run, it is started
+	Agents  []string // that it installs: who writes and, after it, who reviews
+}
 
 // Jobs is where the repository of the action has the workflow that the short form calls.
 const Jobs = ".github/workflows/run.yml"
@@ -85,19 +82,18 @@ const (
 	AgentsLock = AgentsDir + "/package-lock.json"
 )
 
-// GeneratedFiles gives the workflow that calls the action uses, goes on with the end of the awaited ones and installs
-// who writes and who reviews, and of the long form the files by which it installs them.
-func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) ([]GeneratedFile, error) {
-	workflow, err := WorkflowText(form, uses, awaited, agents...)
+// Files gives the workflow, and of the long form the files by which it installs agents.
+func (w Workflow) Files() ([]GeneratedFile, error) {
+	workflow, err := w.Text()
 	if err != nil {
 		return nil, err
 	}
 	files := []GeneratedFile{{Name: File, Text: workflow}}
-	if form.Plain() == Short {
+	if w.Form == Short {
 		return files, nil
 	}
 	for _, name := range []string{AgentsFile, AgentsLock} {
-		text, err := pins(path.Base(name), unique(agents))
+		text, err := pins(path.Base(name), unique(w.Agents))
 		if err != nil {
 			return nil, err
 		}
@@ -122,21 +118,19 @@ func InstallsOf(agents ...string) (installs []AgentInstall, err error) {
 	return installs, nil
 }
 
-// WorkflowText gives the workflow that calls the action uses, is started when an awaited one has ended on the branch of
-// a run, and installs who writes and, after it, who reviews.
-func WorkflowText(form Form, uses string, awaited []string, agents ...string) (string, error) {
-	fans := form.FansOut()
-	if form = form.Plain(); form != Short && form != Long {
-		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
+// Text gives the text of the workflow.
+func (w Workflow) Text() (string, error) {
+	if w.Form != Short && w.Form != Long {
+		return "", exit.Usagef("--workflow %.20q: there are short and long", w.Form)
 	}
-	installs, err := InstallsOf(agents...)
+	installs, err := InstallsOf(w.Agents...)
 	if err != nil {
 		return "", err
 	}
-	if uses != LocalAction && !actionName().MatchString(uses) {
-		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as OWNER/reprise@main, or ./ in the repository of the action", uses)
+	if w.Uses != LocalAction && !actionName().MatchString(w.Uses) {
+		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as OWNER/reprise@main, or ./ in the repository of the action", w.Uses)
 	}
-	if form == Short && uses == LocalAction {
+	if w.Form == Short && w.Uses == LocalAction {
 		return "", exit.Usagef("--workflow short calls the workflow of another repository, so it cannot have --uses ./; leave out one of the two")
 	}
 	var secrets []string
@@ -150,22 +144,22 @@ func WorkflowText(form Form, uses string, awaited []string, agents ...string) (s
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
-	all := unique(agents) // with flags that write the same again, beside what init reads in the workflow that is there
-	flags := text.If(all[0] != DefaultAgent, " --agent "+all[0]) + text.Prefixed(" --reviewer ", strings.Join(all[1:], "")) + text.If(fans, " --fan-out")
-	calls := uses
-	if form == Short {
-		repository, version, _ := strings.Cut(uses, "@")
+	all := unique(w.Agents) // with flags that write the same again, beside what init reads in the workflow that is there
+	flags := text.If(all[0] != DefaultAgent, " --agent "+all[0]) + text.Prefixed(" --reviewer ", strings.Join(all[1:], "")) + text.If(w.FanOut, " --fan-out")
+	calls := w.Uses
+	if w.Form == Short {
+		repository, version, _ := strings.Cut(w.Uses, "@")
 		calls = repository + "/" + Jobs + "@" + version
 	}
 	var lines []string // each is a pattern that is this name alone
-	for _, name := range awaited {
+	for _, name := range w.Awaited {
 		lines = append(lines, "'"+strings.NewReplacer("'", "''", "\n", "\n\n        ").Replace(literally(name))+"'")
 	}
-	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
+	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[w.Form]
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
-		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Secrets": secrets, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": "https://github.com/" + published + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
+		"Uses": calls, "Local": w.Uses == LocalAction, "Agents": installs, "Secrets": secrets, "Setup": setup, "AgentsDir": AgentsDir,
+		"Docs": "https://github.com/" + published + "/blob/main/docs/github.md", "Flags": flags, "FanOut": w.FanOut, "Awaited": lines,
 	})
 	return stamped(out.String(), environ.Version), err
 }
@@ -197,26 +191,18 @@ func UsualForm(uses string) Form {
 	return Long
 }
 
-// Standing gives the form of a workflow that is there, and the action that it calls; neither if it calls none that is
+// Standing gives what a workflow that is there was made from, as far as it tells: nothing if it calls no action that is
 // known, or cannot be read.
-func Standing(existing string) (form Form, calls string) {
+func Standing(existing string) (there Workflow) {
 	var w WorkflowYAML
 	_ = yaml.Unmarshal([]byte(existing), &w) // then it has no jobs
-	fans := false
 	for _, job := range w.Jobs {
-		if given := job.With["fan-out"]; job.Ours() {
-			form, calls, fans = Short, strings.Replace(job.Uses, "/"+Jobs, "", 1), fans || given.Value == "true"
-		}
-		for _, s := range job.Steps {
-			if s.Ours() {
-				form, calls, fans = Long, s.Uses, fans || s.Input("fan-out") == "true"
-			}
+		steps, short := job.Ours()
+		for _, s := range steps {
+			there.Form, there.Uses, there.FanOut = map[bool]Form{true: Short, false: Long}[short], s.Uses, there.FanOut || s.Input("fan-out") == "true"
 		}
 	}
-	if fans {
-		form = form.FanOut()
-	}
-	return form, calls
+	return there
 }
 
 // ActionFor gives the action that a workflow is to call where nobody names one: that of this release, unless the one
