@@ -25,7 +25,8 @@ func TestDayInUTC(t *testing.T) {
 		call(at(1, 23, 58), at(2, 0, 1), 2),
 		call(at(2, 5, 0), nil, 3), // it has not ended
 	}, Decisions: []metadata.Decision{
-		{At: *at(1, 23, 59), Why: metadata.Because("diagnosed", "cost", "$0.5000")}, {At: *at(2, 0, 0), Why: metadata.Because("chosen", "cost", "$1.0000")},
+		{At: *at(1, 23, 59), Why: metadata.Because("diagnosed", "cost", "$0.5000")},
+		{At: *at(2, 0, 0), Why: metadata.Because("chosen", "cost", "$1.0000")},
 		{At: *at(2, 0, 0), Why: metadata.Said("$9 is too much")},
 	}}
 	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC)
