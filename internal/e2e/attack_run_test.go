@@ -107,7 +107,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "pipe", wish: "make its artifact a pipe", then: "it is no artifact, and the run waits for a person", ends: metadata.NoProgress,
+			name: "pipe", wish: "make its artifact a pipe", then: "it is reverted each time, and the run waits for a person", ends: metadata.ChangeRefused,
 			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
 		},
 		{
