@@ -7,8 +7,23 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
+
+// A base that gets another name while a run is at work stays its base.
+func TestBaseIsRenamed(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, _ := h.working()
+	origin := h.path("origin.git")
+	h.git("--git-dir", origin, "branch", "--move", "main", "trunk")
+	h.git("--git-dir", origin, "symbolic-ref", "HEAD", "refs/heads/trunk")
+	h.forge.Configure(hubRepo, githubtest.Settings{DefaultBranch: "trunk"})
+	h.write("home/go-on", "")
+	j.end(exit.Done).wants("status", "completed", "pr-number", "8")
+	testenv.Is(t, "the pull request goes to", h.forge.Pulls(hubRepo)[0].Base, "trunk")
+	testenv.Lacks(t, "the live comment", h.ours("progress")[0].Body, "is not known")
+}
 
 // What the base has got while a run was at work is merged before its pull request is
 // ready, and later by a comment. Where the two conflict, people are told.

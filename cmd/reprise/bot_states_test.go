@@ -102,6 +102,10 @@ func TestPlainlyStopped(t *testing.T) {
 				testenv.Has(t, "the answer", h.replyTo(id), said)
 				testenv.Lacks(t, "the answer", h.replyTo(id), "/retry", "another id")
 			}
+			if how == "branch" {
+				h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+				testenv.Has(t, "the live comment", h.ours("progress")[0].Body, "of an earlier run was deleted, so this is a new run")
+			}
 		})
 	}
 }

@@ -66,6 +66,17 @@ func (d *delivery) base(w *workspace.Workspace) string {
 	return w.Source.DefaultBranch
 }
 
+// renamed is the name of the default branch where it is another one by now, and from then on the base; "" if it is not,
+// or the workflow file names the base.
+func (d *delivery) renamed(ctx context.Context, from string) string {
+	repo, err := d.GitHub.Repository(ctx)
+	if err != nil || d.In.Base != "" || repo.DefaultBranch == from {
+		return ""
+	}
+	d.Branch = repo.DefaultBranch
+	return d.Branch
+}
+
 // hasCode reports whether a run has changed anything besides its own folder: an agent has,
 // or a person has approved a change of a protected path.
 func hasCode(run metadata.Run) bool {
@@ -92,6 +103,9 @@ func (d *delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 	pull, err := d.GitHub.OpenPull(ctx, github.Pull{
 		Head: run.BranchName, Base: d.base(w), Title: d.newTitle(ctx, d.base(w), *run), Body: page.Described("", page.DraftBody(phases.On(w.Plan, *run), d.pullFacts(*run))), Draft: true,
 	})
+	if err != nil && d.renamed(ctx, d.base(w)) != "" {
+		return d.openPull(ctx, w, run, true)
+	}
 	if err != nil {
 		d.Voice.Warn(err)
 		return false

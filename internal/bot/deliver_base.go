@@ -82,7 +82,8 @@ func shown(paths []string) (out []string) {
 type BaseUpdater struct {
 	Workspace *workspace.Workspace
 	Engine    *engine.Engine
-	Base      string // its name; empty: as Name gives it
+	Base      string                                        // its name; empty: as BaseName gives it
+	Renamed   func(ctx context.Context, from string) string // its name by now, if that is another one; may be nil
 	Now       func() time.Time
 	Warn      func(error)           // that the base could not be looked at, which stops nothing
 	Tell      func(metadata.Reason) // how the run stands to it, before it is brought in; may be nil
@@ -155,6 +156,12 @@ func (u *BaseUpdater) look(ctx context.Context, run metadata.Run) error {
 		return nil
 	}
 	commit, state, err := u.Workspace.Repo.FindBase(ctx, name, run.BaseCommit)
+	if err != nil && u.Renamed != nil {
+		if now := u.Renamed(ctx, name); now != "" {
+			u.Base = now
+			return u.look(ctx, run)
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the branch is gone, or it never was one of this repository
 	}

@@ -89,7 +89,7 @@ func (b *bot) open(ctx context.Context) error {
 		}
 		b.turnTo(nil)
 		why := metadata.Reason("")
-		if b.before.IssueNumber != "" || b.voice.lastShown(ctx, metadata.Run{}) != (page.State{}) {
+		if b.hadRun(ctx) {
 			why = metadata.Because("branch_deleted", "branch", b.Env.Branch(b.id()))
 		}
 		return cmp.Or(err, b.refuseAll(ctx, metadata.NoRun, why))
@@ -120,6 +120,11 @@ func (b *bot) open(ctx context.Context) error {
 		return nil
 	}
 	return b.start(ctx, *first)
+}
+
+// hadRun reports whether the issue had a run whose branch is gone: its record is kept, or its comment is there.
+func (b *bot) hadRun(ctx context.Context) bool {
+	return b.before.IssueNumber != "" || b.voice.lastShown(ctx, metadata.Run{}) != page.State{}
 }
 
 // firstRun is the first waiting /run by somebody with the right.
@@ -168,7 +173,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
 	base := &BaseUpdater{
-		Workspace: b.w, Engine: e, Base: b.delivery.base(b.w), Now: b.Env.Now, Warn: b.voice.warn,
+		Workspace: b.w, Engine: e, Base: b.delivery.base(b.w), Renamed: b.delivery.renamed, Now: b.Env.Now, Warn: b.voice.warn,
 		Tell: func(said metadata.Reason) {
 			b.voice.change(func(n *page.Notices) { n.Base = said })
 			if said != "" {
@@ -213,6 +218,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	if o.Comment == 0 {
 		next.Cursor = b.inbox.newest(b.askedAt(ctx)) // what people wrote before is not about this run
 	}
+	again := b.hadRun(ctx)
 	next.Revision = b.w.Run.Revision // all this is the first record, by which a statement knows that it has the whole run
 	if err := b.engine.Begin(ctx, next); err != nil {
 		return err
@@ -228,8 +234,8 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	for _, names := range b.w.Closed {
 		b.voice.warn(phases.Refuse(names))
 	}
-	if b.before.IssueNumber != "" {
-		b.voice.warn(phases.Refuse(metadata.Because("begun_anew", "branch", b.before.BranchName)))
+	if again {
+		b.voice.warn(phases.Refuse(metadata.Because("begun_anew", "branch", b.w.Branch)))
 	}
 	return nil
 }

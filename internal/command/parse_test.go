@@ -301,6 +301,10 @@ func TestSlashRemoved(t *testing.T) {
 	if len(got.Removed) != 1 || got.Removed[0].Kind != "quoted_mail" {
 		t.Errorf("removed %+v, want the signature", got.Removed)
 	}
+	got = Parse("/rollback design the log of 2026-11-28 says:\n> done", false) // no mail begins on the line of a command
+	if len(got.Removed) > 0 || got.Command.Text != "the log of 2026-11-28 says:\n> done" {
+		t.Errorf("removed %+v, left is %q", got.Removed, got.Command.Text)
+	}
 }
 
 func TestSlashRights(t *testing.T) {

@@ -195,9 +195,13 @@ func (r *reader) readText() {
 	}
 	// The text begins behind a word, and GitHub reads it so: it begins no block.
 	text, hidden := clean.Text(lead + strings.TrimSpace(r.line+"\n"+r.rest))
-	text, mail := clean.Mail(text)
+	own, below, _ := strings.Cut(text, "\n") // a program for mail adds nothing to the line of the command
+	if strings.TrimSpace(r.line) == "" {
+		own, below = "", text
+	}
+	below, mail := clean.Mail(below)
 	r.removed = append(hidden, mail...)
-	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, strings.TrimSpace(lead)))
+	r.command.Text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(own+"\n"+below, "\n"), strings.TrimSpace(lead)))
 	r.second(r.command.Text)
 	if n := utf8.RuneCountInString(r.command.Text); n > MaxReason {
 		r.fault("tooLong", strconv.Itoa(n), strconv.Itoa(MaxReason))
