@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -252,5 +253,19 @@ func TestPullRequestsAreNoIssues(t *testing.T) {
 	h.inputs["command"], h.inputs["issue"] = "run", "7"
 	h.start("pull_request_target", "ada", payload(`{"full_name": "eve/widget"}`)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.start("pull_request_target", "ada", payload(`null`)).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	h.nothing()
+}
+
+// A job that has nothing checked out is told what is missing, and not where its machine keeps things.
+func TestNothingIsCheckedOut(t *testing.T) {
+	h := newStage(t, twoSteps)
+	for name, command := range map[string][]string{"empty": {"--version"}, "bare": {"init", "--quiet", h.path("bare")}} {
+		testenv.Must(t, os.MkdirAll(h.path(name), 0o755))
+		h.git(command...)
+		id := h.say("ada", "/run")
+		h.heard(id, "ada", "GITHUB_WORKSPACE="+h.path(name)).end(exit.Failed).wants("decision", "denied", "reason-code", "config_invalid")
+		testenv.Has(t, "the answer", h.replyTo(id), "the job does not have the repository: run actions/checkout in a step before")
+		testenv.Lacks(t, "the answer", h.replyTo(id), h.path(name))
+	}
 	h.nothing()
 }

@@ -63,7 +63,7 @@ func (b *bot) open(ctx context.Context) error {
 	b.sign(ctx)
 	first := b.firstRun(ctx)
 	w, err := workspace.Open(ctx, b.Env, b.opening(first))
-	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") {
+	if lost := (&git.NotARepository{}); errors.As(err, &lost) && strings.Contains(lost.Why, "not in a git repository") || errors.As(err, new(*git.NoCommits)) {
 		return command.Refuse(metadata.ConfigInvalid, metadata.Because("no_checkout"))
 	}
 	if err == nil && w.Fresh {
