@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
 
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -55,15 +56,12 @@ func (a answer) follows(count int) bool {
 
 // api makes the calls. Clients and threads share it.
 type api struct {
-	http      *http.Client // sends the requests
-	agent     string
-	transport http.RoundTripper // nil: the usual one
-	token     string
-	mask      func(text string) string
-	retry     retryPolicy
-	limiter   limiter
-	self      self
-	kept      sync.Map // answers to requests that are Cached, by path
+	o      Options // with all that was left empty
+	base   *url.URL
+	http   *http.Client
+	writes *rate.Limiter
+	self   self
+	kept   sync.Map // answers to requests that are Cached, by path
 }
 
 // call is a request on its way, with all its repetitions.
@@ -97,7 +95,7 @@ func (c Repo) Ask(ctx context.Context, r Request, into any) (answer, error) {
 func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.Repeatable = r.Repeatable || r.Method != http.MethodPost
-	k := &call{Request: r, began: a.retry.now()}
+	k := &call{Request: r, began: a.o.Now()}
 	if strings.HasPrefix(r.Path, nowhere) {
 		return answer{}, fmt.Errorf("%s: that cannot be: it takes the names of an owner and a repository, and numbers from 1", r.What)
 	}
@@ -105,7 +103,7 @@ func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 		return answer{}, err
 	}
 	var body []byte
-	at, err := a.retry.base.Parse(r.Path)
+	at, err := a.base.Parse(r.Path)
 	if err == nil && r.Body != nil {
 		body, err = json.Marshal(a.masked(r.Body))
 	}
@@ -114,7 +112,7 @@ func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, k.Method, at.String(), body)
 	if err != nil {
-		return answer{}, a.retry.broken(k, err)
+		return answer{}, a.broken(k, err)
 	}
 	a.head(req.Header, k, body != nil)
 	var problem *Error
@@ -127,10 +125,10 @@ func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 				problem.Tries, k.ambiguous = k.tries, k.ambiguous || problem.unclear
 			}
 			end, ends := ctx.Deadline()
-			return problem != nil && ctx.Err() == nil && !(ends && k.wait > time.Until(end)) && a.retry.again(k, problem), nil
+			return problem != nil && ctx.Err() == nil && !(ends && k.wait > time.Until(end)) && a.again(k, problem), nil
 		},
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // the wait is below, by a clock that tests give
-		PrepareRetry: func(req *http.Request) error { return a.retry.sleep(req.Context(), k.wait) },
+		PrepareRetry: func(req *http.Request) error { return a.o.Sleep(req.Context(), k.wait) },
 		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
 	}
 	_, _ = client.Do(req) // read has what came of it
@@ -146,13 +144,13 @@ func (a *api) send(ctx context.Context, r Request) (got answer, err error) {
 // head sets what every request says of itself.
 func (a *api) head(h http.Header, k *call, hasBody bool) {
 	h.Set("Accept", cmp.Or(k.accept, "application/vnd.github+json"))
-	h.Set("User-Agent", a.agent)
+	h.Set("User-Agent", a.o.UserAgent)
 	h.Set("X-Github-Api-Version", "2022-11-28")
 	if hasBody {
 		h.Set("Content-Type", "application/json")
 	}
-	if a.token != "" {
-		h.Set("Authorization", "Bearer "+a.token)
+	if a.o.Token != "" {
+		h.Set("Authorization", "Bearer "+a.o.Token)
 	}
 	if before, ok := a.kept.Load(k.Path); ok && k.Cached {
 		h.Set("If-None-Match", before.(answer).Header.Get("ETag"))
@@ -166,12 +164,12 @@ func (a *api) read(k *call, resp *http.Response, err error) (answer, *Error) {
 	k.wait = firstPause << (k.tries - 1)
 	k.wait += rand.N(k.wait / 4) // so that jobs that failed together do not come back together
 	if err != nil {
-		return answer{}, a.retry.broken(k, err)
+		return answer{}, a.broken(k, err)
 	}
 	got := answer{Header: resp.Header, status: resp.StatusCode}
 	got.body, err = readAll(resp)
 	resp.Body = http.NoBody
-	if problem := a.retry.classify(k, resp, got.body, err); problem != nil {
+	if problem := a.classify(k, resp, got.body, err); problem != nil {
 		return got, problem
 	}
 	if before, ok := a.kept.Load(k.Path); ok && k.Cached && got.status == http.StatusNotModified {
@@ -207,7 +205,7 @@ func (a *api) decode(r Request, got answer, into any) error {
 
 // misfit is for an answer that is not what was asked for.
 func (a *api) misfit(what, how string, err error) *Error {
-	return a.retry.unreadable(what, wrong(how), err).mayBeDone()
+	return a.unreadable(what, wrong(how), err).mayBeDone()
 }
 
 // masked takes out of the texts that a request has for people what must not be seen. What
@@ -217,23 +215,17 @@ func (a *api) masked(fields map[string]any) any {
 		return nil
 	}
 	for _, name := range []string{"title", "body"} {
-		if text, ok := fields[name].(string); ok && a.mask != nil {
-			fields[name] = cut(a.mask(text))
+		if text, ok := fields[name].(string); ok && a.o.Mask != nil {
+			fields[name] = cut(a.o.Mask(text))
 		}
 	}
 	return fields
 }
 
-// FindOrMake finds something, or makes it if it is not there, and leaves no more than one. What got lost between a
-// request and its answer is looked for before it is made again.
-func FindOrMake[T any](ctx context.Context, c *Client, find func() (T, bool, error), make func() (T, error)) (T, error) {
-	return once(ctx, c.retry, find, make)
-}
-
 // query makes a call of the GraphQL API.
 func (a *api) query(ctx context.Context, r Request, query string, variables map[string]any, into any) error {
 	r.graphql, r.Repeatable, r.reads, r.Method, r.Path = true, true, true, http.MethodPost, "graphql"
-	if base := a.retry.base.Path; strings.HasSuffix(base, "/api/v3/") { // GitHub Enterprise
+	if base := a.base.Path; strings.HasSuffix(base, "/api/v3/") { // GitHub Enterprise
 		r.Path = strings.TrimSuffix(base, "v3/") + "graphql"
 	}
 	r.Body = map[string]any{"query": query, "variables": variables}

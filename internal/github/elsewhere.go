@@ -59,9 +59,9 @@ func (c Repo) tail(ctx context.Context, r Request, most int) ([]byte, error) {
 	case e == nil:
 		return nil, err
 	case e.Err == nil:
-		return nil, c.retry.problem(r.What, NotFound, hides, tryLater, nil)
+		return nil, c.problem(r.What, NotFound, hides, tryLater, nil)
 	}
-	return nil, c.retry.broken(&call{Request: r}, e.Err)
+	return nil, c.broken(&call{Request: r}, e.Err)
 }
 
 // Attachment reads what somebody has attached to a text, at most so many bytes. It is asked for without the token,
@@ -69,7 +69,7 @@ func (c Repo) tail(ctx context.Context, r Request, most int) ([]byte, error) {
 // *AttachmentError, with the bytes that were asked for if there are more, or why ctx was cancelled.
 func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed func(*url.URL) bool) (data []byte, err error) {
 	open := func(u *url.URL) bool {
-		return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && c.retry.base.Scheme == "http") && allowed(u)
+		return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && c.base.Scheme == "http") && allowed(u)
 	}
 	if !open(at) {
 		return nil, &AttachmentError{Err: errors.New("the address is not allowed")}
@@ -78,7 +78,7 @@ func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed 
 	if err != nil {
 		return nil, &AttachmentError{Err: err}
 	}
-	plain := &http.Client{Transport: c.transport, Timeout: c.retry.answer, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+	plain := &http.Client{Transport: c.http.Transport, Timeout: c.http.Timeout, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) >= 5 || !open(req.URL) {
 			return http.ErrUseLastResponse
 		}
@@ -86,7 +86,7 @@ func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed 
 	}}
 	reader := &retryablehttp.Client{
 		HTTPClient: plain, RetryMax: elsewhereTries - 1, CheckRetry: retryablehttp.DefaultRetryPolicy, Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-		PrepareRetry: func(req *http.Request) error { return c.retry.sleep(req.Context(), firstPause) },
+		PrepareRetry: func(req *http.Request) error { return c.o.Sleep(req.Context(), firstPause) },
 		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
 	}
 	resp, err := reader.Do(req)

@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-github/v60/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
+	"golang.org/x/time/rate"
 )
 
 // Client talks to one GitHub. It may be used by several goroutines. It writes at a pace that GitHub bears: reactions,
@@ -41,22 +42,32 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	token := strings.TrimSpace(o.Token)
-	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	o.Token = strings.TrimSpace(o.Token)
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the GitHub token has spaces or characters that no token has: copy it again")
 	}
-	if token != "" && base.Scheme == "http" && !loopback(base.Hostname()) {
+	if o.Token != "" && base.Scheme == "http" && !loopback(base.Hostname()) {
 		return nil, fmt.Errorf("%s is not encrypted, and the token is not sent there: use https", base.Redacted())
 	}
-	retry := newRetryPolicy(o, base, token)
-	a := &api{agent: cmp.Or(o.UserAgent, userAgent), token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}
+	o.UserAgent, o.Patience = cmp.Or(o.UserAgent, "reprise"), cmp.Or(o.Patience, 2*time.Minute)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Slow == nil {
+		o.Slow = o.Sleep
+	}
 	sender := http.Client{}
 	if o.HTTP != nil {
 		sender = *o.HTTP
 	}
-	a.transport = sender.Transport
-	sender.Timeout, sender.CheckRedirect = retry.answer, retry.follow
-	a.http = &sender
+	if sender.Timeout <= 0 {
+		sender.Timeout = 30 * time.Second
+	}
+	a := &api{o: o, base: base, http: &sender, writes: rate.NewLimiter(rate.Every(writeEvery), writeBurst)}
+	sender.CheckRedirect = a.follow
 	return &Client{a}, nil
 }
 
@@ -86,12 +97,6 @@ type Options struct {
 	// Slow is Sleep before something is written, where nothing is repeated: it would be too much at once; nil: Sleep.
 	Slow func(ctx context.Context, d time.Duration) error
 }
-
-const (
-	answerTime = 30 * time.Second
-	patience   = 2 * time.Minute
-	userAgent  = "reprise"
-)
 
 // apiURL reads the address of an API. The path of the result ends in a slash.
 func apiURL(address string) (*url.URL, error) {

@@ -350,7 +350,7 @@ func TestNew(t *testing.T) {
 		if err != nil {
 			t.Fatalf("New(%q): %v", tt.api, err)
 		}
-		if got := c.retry.base.String(); got != tt.base {
+		if got := c.base.String(); got != tt.base {
 			t.Errorf("New(%q) asks at %s, want %s", tt.api, got, tt.base)
 		}
 	}

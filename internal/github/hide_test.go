@@ -9,7 +9,7 @@ import (
 // Whatever is sent goes through Mask, by each way there is.
 func TestAllTextsAreMasked(t *testing.T) {
 	s := newStand(t)
-	s.gh.mask = func(text string) string { return strings.ReplaceAll(text, "bird", "[a longer name]") }
+	s.gh.o.Mask = func(text string) string { return strings.ReplaceAll(text, "bird", "[a longer name]") }
 	ctx := t.Context()
 	live := s.thread.Live(marker, 0)
 	long := strings.Repeat("x", maxText-200) + strings.Repeat("bird ", 20)

@@ -37,7 +37,7 @@ func (c Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	case w.GetNumber() == 0:
 		return Issue{}, c.misfit(what, "what it sent is no issue", nil)
 	case w.GetNumber() != number: // a redirect led to where it was moved
-		return Issue{}, c.retry.problem(what, Gone, metadata.Because("github_moved", "n", w.GetNumber()), metadata.Because("do_use_that", "url", safeURL(w.GetHTMLURL())), nil)
+		return Issue{}, c.problem(what, Gone, metadata.Because("github_moved", "n", w.GetNumber()), metadata.Because("do_use_that", "url", safeURL(w.GetHTMLURL())), nil)
 	}
 	return w.issue(), nil
 }
@@ -54,7 +54,7 @@ func (c Repo) OpenIssue(ctx context.Context, marker string, i NewIssue) (Issue, 
 	if err != nil {
 		return Issue{}, fmt.Errorf("%s: %w", what, err)
 	}
-	return once(ctx, c.retry,
+	return FindOrMake(ctx, c.Client,
 		func() (Issue, bool, error) { return c.findIssue(ctx, marker) },
 		func() (Issue, error) {
 			order := map[string]any{"title": i.Title, "body": body}
@@ -101,7 +101,7 @@ func (c Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error)
 			return Issue{}, false, nil
 		}
 	}
-	return Issue{}, false, c.retry.problem(r.What, Refused, metadata.Because("github_many_issues", "n", maxPages*perPage, "login", me.Login), metadata.Because("do_open_by_hand"), nil)
+	return Issue{}, false, c.problem(r.What, Refused, metadata.Because("github_many_issues", "n", maxPages*perPage, "login", me.Login), metadata.Because("do_open_by_hand"), nil)
 }
 
 // OpenIssues lists the open issues that have all of some labels, or that a query of GitHub's search finds, the oldest
@@ -154,12 +154,12 @@ func (c Repo) AddSubIssue(ctx context.Context, parent int, child int64) error {
 	}
 	add := r
 	add.Method, add.Path, add.Body = http.MethodPost, t.path()+"/sub_issues", map[string]any{"sub_issue_id": child}
-	_, err := once(ctx, c.retry, find, func() (any, error) {
+	_, err := FindOrMake(ctx, c.Client, find, func() (any, error) {
 		_, _, err := do[any](ctx, c.api, add)
 		return nil, err
 	})
 	if IsKind(err, NotFound) { // an older GitHub Enterprise, or another forge
-		return c.retry.problem(r.What, NotFound, metadata.Because("github_no_children"), metadata.Because("do_by_link"), nil)
+		return c.problem(r.What, NotFound, metadata.Because("github_no_children"), metadata.Because("do_by_link"), nil)
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (c Repo) OpenPull(ctx context.Context, p Pull) (Pull, error) {
 	}
 	find := func() (Pull, bool, error) { return c.FindPull(ctx, p) }
 	create := func() (Pull, error) { return c.createPull(ctx, what, p) }
-	made, err := once(ctx, c.retry, find, create)
+	made, err := FindOrMake(ctx, c.Client, find, create)
 	if e, is := errors.AsType[*Error](err); is && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
 		if found, ok, problem := find(); problem == nil && ok { // somebody was faster
 			return found, nil

@@ -49,13 +49,13 @@ func (l *Live) make(ctx context.Context, body string, now bool) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if text == l.shown || !now && l.t.retry.now().Before(l.next) {
+	if text == l.shown || !now && l.t.o.Now().Before(l.next) {
 		return nil
 	}
 	if err = l.put(ctx, text); err == nil {
 		l.shown = text
 	}
-	l.next = l.t.retry.now().Add(liveEvery) // after a failure, too
+	l.next = l.t.o.Now().Add(liveEvery) // after a failure, too
 	return err
 }
 

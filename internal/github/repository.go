@@ -91,7 +91,7 @@ func (c Repo) SignedCommit(ctx context.Context, message, tree string, parents []
 		Body: map[string]any{"message": message, "tree": tree, "parents": parents}, // an author of ours would keep GitHub from signing
 	})
 	if v := made.GetVerification(); err == nil && !v.GetVerified() {
-		err = c.retry.problem(what, Forbidden, metadata.Because("github_unsigned", "reason", v.GetReason()),
+		err = c.problem(what, Forbidden, metadata.Because("github_unsigned", "reason", v.GetReason()),
 			metadata.Because("do_app_token"), nil)
 	}
 	return made.GetSHA(), err
@@ -114,7 +114,7 @@ func (c Repo) Rules(ctx context.Context, branch string) (kinds []string, err err
 
 // Web is the address at which people see what the API gives.
 func (c *Client) Web() *url.URL {
-	return &url.URL{Scheme: c.retry.base.Scheme, Host: strings.TrimPrefix(strings.ToLower(c.retry.base.Host), "api.")}
+	return &url.URL{Scheme: c.base.Scheme, Host: strings.TrimPrefix(strings.ToLower(c.base.Host), "api.")}
 }
 
 // MayPush asks whether the token may make branches there, by asking for one at a commit that cannot be: nil

@@ -64,7 +64,7 @@ func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
 	case w.GetID() != id:
 		return Comment{}, t.misfit(what, "it is another comment, or none", nil)
 	case w.GetIssueURL() != "" && !strings.HasSuffix(w.GetIssueURL(), "/"+strconv.Itoa(t.Number)):
-		return Comment{}, t.retry.problem(what, NotFound, metadata.Because("github_elsewhere"), metadata.Because("do_check_number"), nil)
+		return Comment{}, t.problem(what, NotFound, metadata.Because("github_elsewhere"), metadata.Because("do_check_number"), nil)
 	}
 	return commentOf(&w), nil
 }
@@ -107,7 +107,7 @@ func (t *Thread) read(ctx context.Context, since time.Time) (all []Comment, err 
 			return all, nil
 		}
 	}
-	return nil, t.retry.problem("read the comments of "+t.String(), Refused, metadata.Because("github_many_comments", "n", maxPages*perPage), metadata.Because("do_new_issue"), nil)
+	return nil, t.problem("read the comments of "+t.String(), Refused, metadata.Because("github_many_comments", "n", maxPages*perPage), metadata.Because("do_new_issue"), nil)
 }
 
 // page reads one part of the list of comments.
@@ -164,7 +164,7 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
 	}
 	made := false
-	c, err := once(ctx, t.retry,
+	c, err := FindOrMake(ctx, t.Client,
 		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
 		func() (Comment, error) {
 			made = true

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
 func TestRoleOf(t *testing.T) {
@@ -86,15 +89,21 @@ func TestFollows(t *testing.T) {
 }
 
 func TestLimiter(t *testing.T) {
-	p := newLimiter()
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	var waits []time.Duration
+	c, err := New(Options{
+		Patience: 25 * time.Second, Now: func() time.Time { return at },
+		Slow: func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil },
+	})
+	testenv.Must(t, err)
 	take := func() {
-		wait, ok := p.take(at, 25*time.Second)
-		if !ok {
-			wait = -1
+		before := len(waits)
+		switch err := c.spaced(t.Context(), &call{Request: Request{Method: http.MethodPost}}); {
+		case err != nil:
+			waits = append(waits, -1)
+		case len(waits) == before:
+			waits = append(waits, 0)
 		}
-		waits = append(waits, wait)
 	}
 	for range 14 {
 		take()
