@@ -98,6 +98,15 @@ func PutFile(name string, data []byte) error {
 	return renameio.WriteFile(name, data, 0o644, renameio.WithTempDir(filepath.Dir(name))) // where sweep finds it
 }
 
+// PutPrivate puts a file that only its owner can read in the place of the one that a path leads to, in one step.
+func PutPrivate(name string, data []byte) error {
+	file, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(file, data, 0o600, renameio.WithTempDir(filepath.Dir(file)))
+}
+
 // CopyFile makes a new file with what another one holds, and its time.
 func CopyFile(to, from string) error {
 	in, err := os.Open(from)

@@ -123,7 +123,13 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 		cmd.Path = "/bin/sh" // whose pid becomes git's
 	}
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, strings.NewReader(c.Stdin)
-	out, stderr := &process.Head{Limit: c.Limit}, &process.Tail{Limit: 64 << 10}
+	out := &process.Head{Limit: c.Limit}
+	stderr := &process.Excerpt{TailMax: 64 << 10, Show: func(said string) string {
+		for _, s := range c.Secrets {
+			said = strings.ReplaceAll(said, s, "***")
+		}
+		return said
+	}}
 	if c.Private != "" {
 		file, err := folders.NamelessFile(c.Private)
 		if err != nil {
@@ -149,11 +155,7 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	text := stderr.String()
-	for _, s := range c.Secrets {
-		text = strings.ReplaceAll(text, s, "***")
-	}
-	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
+	return out.Bytes(), &Error{Args: c.Args, Stderr: stderr.String(), Err: err}
 }
 
 func wrap(err *error, format string, args ...any) {

@@ -11,7 +11,7 @@ import (
 // not waited for.
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	errs := Tail{Limit: 100}
+	errs := Excerpt{TailMax: 100}
 	began := time.Now()
 	cmd := exec.Command("/bin/sh", "-c", "sleep 300 & echo $!; seq 100000; echo no >&2; exit 3")
 	if err := RunBounded(cmd, &out, &errs); err == nil || cmd.ProcessState.ExitCode() != 3 {

@@ -210,25 +210,6 @@ func (h *Head) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{h}, r)
 }
 
-// Tail keeps the last bytes that are written to it, at most Limit of them. Writing
-// never fails.
-type Tail struct {
-	Limit int
-	data  []byte
-}
-
-// Write takes p, and forgets what is too old.
-func (t *Tail) Write(p []byte) (int, error) {
-	t.data = append(t.data, p...)
-	if extra := len(t.data) - t.Limit; extra > 0 {
-		t.data = append(t.data[:0], t.data[extra:]...)
-	}
-	return len(p), nil
-}
-
-// String is what is kept.
-func (t *Tail) String() string { return string(t.data) }
-
 // RunBounded runs a command, and gives all that is printed until it has ended to two writers, where exec.Cmd waits for
 // everybody who holds the pipes open, or loses the end of it. The error is that of the command.
 func RunBounded(cmd *exec.Cmd, stdout, stderr io.Writer) error {

@@ -177,6 +177,7 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 	over, silent := time.Now().Add(p.Whole), time.Now().Add(p.Idle)
 	var linger <-chan time.Time
 	for {
+		var r Reaction
 		select {
 		case <-c.exited:
 			return Exited, ""
@@ -198,21 +199,18 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 				return WentIdle, ""
 			}
 			idle, silent = after(rest), time.Now().Add(rest)
-		case r := <-reactions:
-			if r == GiveUp {
-				return Stopped, ""
-			}
-			linger = after(p.Linger)
-		case r := <-p.Tell:
+		case r = <-reactions:
+			linger = nil // after its result it has all of that time
+		case r = <-p.Tell:
 			if p.Told != nil {
 				p.Told()
 			}
-			switch {
-			case r == GiveUp:
-				return Stopped, ""
-			case linger == nil: // hearing it again gives it no more time
-				linger = after(p.Linger)
-			}
+		}
+		switch {
+		case r == GiveUp:
+			return Stopped, ""
+		case r == Done && linger == nil: // hearing it again gives it no more time
+			linger = after(p.Linger)
 		}
 	}
 }

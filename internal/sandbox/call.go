@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -119,16 +118,10 @@ type policy struct {
 	Trial  bool   `json:"trial,omitempty"`  // nothing is started: it is to see what can be done here
 }
 
-// variable is the variable that carries the policy to Enter.
-func (p policy) variable() (string, error) {
-	data, err := json.Marshal(p)
-	return policyVar + "=" + string(data), err // it is made of strings and numbers
-}
-
-// within gives an environment that has the policy.
+// within gives an environment that carries the policy to Enter.
 func (p policy) within(env []string) ([]string, error) {
-	variable, err := p.variable()
-	return process.SetVar(env, policyVar, strings.TrimPrefix(variable, policyVar+"=")), err
+	data, err := json.Marshal(p)
+	return process.SetVar(env, policyVar, string(data)), err
 }
 
 // apart reports whether the program has a network of its own.

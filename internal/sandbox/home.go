@@ -281,7 +281,7 @@ func (h *ownHome) close() {
 			continue
 		}
 		if user, err := os.ReadFile(f.From); err == nil && bytes.Equal(user, f.Data) {
-			replace(f.From, now)
+			_ = folders.PutPrivate(f.From, now) // else the user keeps the old one
 		}
 	}
 	_ = h.root.Close() // everything is written
@@ -289,25 +289,6 @@ func (h *ownHome) close() {
 
 // maxLogin is more than a login or settings have, in bytes.
 const maxLogin = 1 << 20
-
-// replace puts a file in the place of another, whole or not at all.
-func replace(file string, data []byte) {
-	file, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return
-	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".reprise-*") // only its owner can read it
-	if err != nil {
-		return
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-}
 
 // toolFolders are where programs are in the home of checks that a setup has installed, such as pip, pipx, go
 // and cargo do. Beside them is what they need.

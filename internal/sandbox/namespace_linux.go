@@ -60,14 +60,14 @@ func try(helper []string, p policy, attr *syscall.SysProcAttr) error {
 		return errors.New("there is no program to try it with")
 	}
 	p.Trial = true
-	variable, err := p.variable()
+	env, err := p.within(nil)
 	if err != nil {
 		return err
 	}
 	said := &strings.Builder{}
 	cmd := exec.Command(helper[0], helper[1:]...)
 	cmd.Args = append(cmd.Args, os.DevNull) // for a program, which is not started
-	cmd.Env, cmd.Stderr, cmd.SysProcAttr = []string{variable}, said, attr
+	cmd.Env, cmd.Stderr, cmd.SysProcAttr = env, said, attr
 	cmd.SysProcAttr.Pdeathsig = 0 // it would end with the thread that is here now
 	err = cmd.Run()
 	var refused *os.PathError
