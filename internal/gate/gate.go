@@ -53,7 +53,7 @@ type Config struct {
 	// nil: if it is a process of our own user.
 	Own func(*http.Request) bool
 	// OnEvent, if not nil, is told what happens, from several goroutines.
-	OnEvent func(Event)
+	OnEvent func(event)
 }
 
 // Provider is a service with models.
@@ -320,14 +320,10 @@ type refused struct {
 	Count int
 }
 
-// Event is what has to be known before a call is over.
-type Event struct {
-	Kind       eventKind
-	Provider   string
-	Status     int           // of a provider's answer
-	Said       string        // of one that says how long to wait
-	RetryAfter time.Duration // as a provider asked; 0 if it did not
-	Limit      limit
+// event is what has to be known before a call is over.
+type event struct {
+	Kind eventKind
+	Trouble
 }
 
 // eventKind says what happened.

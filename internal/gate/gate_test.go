@@ -155,16 +155,16 @@ func TestNoWebSockets(t *testing.T) {
 // log collects events.
 type events struct {
 	mu  sync.Mutex
-	all []Event
+	all []event
 }
 
-func (e *events) add(x Event) {
+func (e *events) add(x event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.all = append(e.all, x)
 }
 
-func (e *events) has(x Event) bool {
+func (e *events) has(x event) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Contains(e.all, x)

@@ -49,7 +49,7 @@ func TestRemembered(t *testing.T) {
 	}
 	l := newLedger(limits{}, nil)
 	for _, said := range [][]byte{make([]byte, maxHeard), m.said} {
-		x, _ := l.admit(t.Context(), "a", 0)
+		x, _ := l.admit(t.Context(), 0)
 		l.remember(x, said)
 	}
 	if said, _ := l.says([]byte(`{"verdict": "pass"}`)); !said || len(l.heard) != 1 {

@@ -51,7 +51,7 @@ func newLimited(t testing.TB) *limited {
 // ask sends a request through a gate of its own.
 func (l *limited) ask(key, model string) (status int, after string) {
 	var told atomic.Int64
-	g, err := Open(Config{Known: l.known, Providers: []Provider{{Name: "anthropic", API: Anthropic, Base: l.url, Header: http.Header{"X-Api-Key": {key}}}}, OnEvent: func(e Event) {
+	g, err := Open(Config{Known: l.known, Providers: []Provider{{Name: "anthropic", API: Anthropic, Base: l.url, Header: http.Header{"X-Api-Key": {key}}}}, OnEvent: func(e event) {
 		told.Store(int64(e.RetryAfter.Seconds()))
 	}})
 	if err != nil {

@@ -40,7 +40,7 @@ type bill struct {
 // ledger keeps what a call has used. It is safe for concurrent use.
 type ledger struct {
 	limits limits
-	tell   func(Event)
+	tell   func(event)
 
 	mu      sync.Mutex
 	turns   int
@@ -61,17 +61,17 @@ type entry struct {
 	most float64 // that it may come to; +Inf: nobody knows
 }
 
-func newLedger(limits limits, tell func(Event)) *ledger {
+func newLedger(limits limits, tell func(event)) *ledger {
 	return &ledger{limits: limits, tell: tell, usage: map[string]usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
 // admit lets a request in that may come to so many US dollars, or gives the limit that is reached. One that may pass
 // the budget with others under way waits; if ctx ends meanwhile, there is neither.
-func (l *ledger) admit(ctx context.Context, provider string, most float64) (*entry, limit) {
+func (l *ledger) admit(ctx context.Context, most float64) (*entry, limit) {
 	for {
 		x, reached, later := l.enter(most)
 		if reached != NoLimit {
-			l.say(Event{Kind: limitEnded, Provider: provider, Limit: reached})
+			l.say(event{Kind: limitEnded})
 		}
 		if later == nil {
 			return x, reached
@@ -180,13 +180,6 @@ func (l *ledger) remember(x *entry, said []byte) {
 	}
 }
 
-func (l *ledger) price(model string, t tokens) float64 {
-	if l.limits.Price == nil {
-		return 0
-	}
-	return max(0, l.limits.Price(model, t))
-}
-
 // allows reports whether a model may be asked, and notes it if not.
 func (l *ledger) allows(provider, model string) bool {
 	if l.limits.Model == nil || l.limits.Model(provider, model) {
@@ -210,7 +203,7 @@ func (l *ledger) refuse(host string) {
 	l.hosts[host]++
 }
 
-func (l *ledger) say(e Event) {
+func (l *ledger) say(e event) {
 	if l.tell != nil {
 		l.tell(e)
 	}

@@ -39,7 +39,7 @@ func TestTurnsAndBudgetEnd(t *testing.T) {
 			if r := g.Close(); good != tt.want || r.Turns != tt.want || r.Limit != tt.limit {
 				t.Errorf("%s: %d answers, report %+v", name, good, r)
 			}
-			if tt.limit != NoLimit && (!seen.has(Event{Kind: limitEnded, Provider: string(api), Limit: tt.limit}) || !strings.Contains(last, "the step has used all of its")) {
+			if tt.limit != NoLimit && (!seen.has(event{Kind: limitEnded}) || !strings.Contains(last, "the step has used all of its")) {
 				t.Errorf("%s: events %+v, last answer %s", name, seen.all, last)
 			}
 		}
@@ -181,13 +181,13 @@ func TestRequestsThatMayUseItUpWait(t *testing.T) {
 
 // A request that waits is let go when the call ends.
 func TestWaitingEndsWithTheCall(t *testing.T) {
-	l := newLedger(limits{USD: 1, Price: func(string, tokens) float64 { return 1 }}, func(e Event) { t.Errorf("%+v", e) })
+	l := newLedger(limits{USD: 1, Price: func(string, tokens) float64 { return 1 }}, func(e event) { t.Errorf("%+v", e) })
 	over, end := context.WithCancel(t.Context())
 	end()
-	if x, limit := l.admit(over, "anthropic", 1); x == nil || limit != NoLimit {
+	if x, limit := l.admit(over, 1); x == nil || limit != NoLimit {
 		t.Errorf("the first one: %v, %q", x, limit)
 	}
-	if x, limit := l.admit(over, "anthropic", 1); x != nil || limit != NoLimit {
+	if x, limit := l.admit(over, 1); x != nil || limit != NoLimit {
 		t.Errorf("the one that waits: %v, %q", x, limit)
 	}
 }
@@ -345,7 +345,7 @@ func TestLeavingIsATurn(t *testing.T) {
 		g := before(t, openAI, Config{}, nil)
 		x := &exchange{gate: g, provider: g.providers["openai"]}
 		x.arrived.Store(tt.arrived)
-		x.entry, _ = g.ledger.admit(t.Context(), "openai", 0)
+		x.entry, _ = g.ledger.admit(t.Context(), 0)
 		g.unanswered(httptest.NewRecorder(), x, tt.err)
 		x.end(context.Canceled)
 		if got := g.Report().Turns; got != tt.turns {

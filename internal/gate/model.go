@@ -81,7 +81,7 @@ func (g *gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	if wait := g.config.Known.await(r.Context(), x); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
 		x.refuse(http.StatusTooManyRequests, "the service has told another run that it has no room")
-		g.ledger.say(Event{Kind: throttled, Provider: x.provider.Name, Status: http.StatusTooManyRequests, Said: x.refusal.message, RetryAfter: wait})
+		g.ledger.say(event{throttled, Trouble{Status: http.StatusTooManyRequests, Said: x.refusal.message, RetryAfter: wait}})
 	}
 	g.admit(r.Context(), x)
 	if x.refusal != nil {
@@ -106,7 +106,7 @@ func (g *gate) admit(ctx context.Context, x *exchange) {
 	if x.purpose != asksModel || x.refusal != nil {
 		return
 	}
-	entry, reached := g.ledger.admit(ctx, x.provider.Name, x.most())
+	entry, reached := g.ledger.admit(ctx, x.most())
 	x.entry = entry
 	switch {
 	case reached == turnLimit:
@@ -150,30 +150,30 @@ func (g *gate) answered(x *exchange, res *http.Response) error {
 	if kind := res.Header.Get("Content-Type"); good && !answerKinds().MatchString(kind) {
 		return fmt.Errorf("it sent %.100q, and models answer with JSON", kind) // such as a page to log in
 	}
-	event := Event{Kind: answered, Provider: x.provider.Name, Status: res.StatusCode}
+	e := event{answered, Trouble{Status: res.StatusCode}}
 	if !good {
 		g.ledger.drop(x.entry)
 		said := mask(res, x.shown)
 		var head strings.Builder
 		_ = res.Header.Write(&head) // to memory
-		event.RetryAfter = min(waitIn(head.String()+said, time.Now()), 1e6*time.Second)
-		event.Said = said[:min(len(said), maxSaid)]
+		e.RetryAfter = min(waitIn(head.String()+said, time.Now()), 1e6*time.Second)
+		e.Said = said[:min(len(said), maxSaid)]
 	}
 	switch {
-	case good && x.purpose == asksModel:
-		g.ledger.say(event)
+	case good:
 	case res.StatusCode == http.StatusUnauthorized:
-		g.ledger.say(Event{Kind: unknown, Provider: x.provider.Name, Status: res.StatusCode, Said: event.Said})
-	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && event.RetryAfter > 0:
-		event.Kind = throttled
-		g.ledger.say(event)
-	case x.purpose == asksModel:
-		event.Kind = failed
-		g.ledger.say(event)
+		e.Kind, e.RetryAfter = unknown, 0
+	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == 529, res.StatusCode == http.StatusServiceUnavailable && e.RetryAfter > 0:
+		e.Kind = throttled
+	default:
+		e.Kind = failed
+	}
+	if x.purpose == asksModel || e.Kind == throttled || e.Kind == unknown {
+		g.ledger.say(e)
 	}
 	switch {
-	case event.Kind == throttled:
-		g.config.Known.refused(x, event.RetryAfter)
+	case e.Kind == throttled:
+		g.config.Known.refused(x, e.RetryAfter)
 	case res.StatusCode < http.StatusInternalServerError:
 		g.config.Known.answered(x)
 	}
@@ -290,7 +290,7 @@ func (x *exchange) fail(w http.ResponseWriter) {
 // failed tells that a model has given no good answer.
 func (x *exchange) failed(why string) {
 	if x.purpose == asksModel && x.status != http.StatusTooManyRequests { // that is told as Throttled
-		x.gate.ledger.say(Event{Kind: failed, Provider: x.provider.Name, Status: x.status, Said: why})
+		x.gate.ledger.say(event{failed, Trouble{Status: x.status, Said: why}})
 	}
 }
 
@@ -347,7 +347,7 @@ func (x *exchange) bill(model string, t tokens, tools int64) bill {
 	if x.gate.config.Limits.Price == nil {
 		return bill{}
 	}
-	usual := x.gate.ledger.price(model, t)
+	usual := max(0, x.gate.config.Limits.Price(model, t))
 	factor := max(1, x.asked.factor)
 	if x.provider.API == Anthropic && factor == fastest && (strings.Contains(model, "opus-4-8") || strings.Contains(model, "opus-5")) {
 		factor = 2

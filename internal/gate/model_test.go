@@ -238,10 +238,10 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 }
 
 func TestTroubleIsToldAtOnce(t *testing.T) {
-	for status, want := range map[int]Event{
-		429: {Kind: throttled, Provider: "anthropic", Status: 429, Said: "body of the provider", RetryAfter: 30 * time.Second},
-		529: {Kind: throttled, Provider: "anthropic", Status: 529, Said: "body of the provider", RetryAfter: 30 * time.Second},
-		401: {Kind: unknown, Provider: "anthropic", Status: 401, Said: "body of the provider"},
+	for status, want := range map[int]event{
+		429: {throttled, Trouble{Status: 429, Said: "body of the provider", RetryAfter: 30 * time.Second}},
+		529: {throttled, Trouble{Status: 529, Said: "body of the provider", RetryAfter: 30 * time.Second}},
+		401: {unknown, Trouble{Status: 401, Said: "body of the provider"}},
 	} {
 		var seen events
 		g := before(t, Anthropic, Config{OnEvent: seen.add}, func(w http.ResponseWriter, _ *http.Request) {

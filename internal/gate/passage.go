@@ -216,11 +216,11 @@ func (p *Passage) Heard() time.Time {
 }
 
 // hear takes what the gate tells while the program works.
-func (p *Passage) hear(e Event) {
+func (p *Passage) hear(e event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Kind != limitEnded {
-		p.newest = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
+		p.newest = &e.Trouble
 	}
 	switch e.Kind {
 	case answered:
@@ -237,11 +237,11 @@ func (p *Passage) hear(e Event) {
 }
 
 // refused hears that a service does not answer. The lock is held.
-func (p *Passage) refused(e Event) {
+func (p *Passage) refused(e event) {
 	if p.last != nil && p.last.Ends {
 		return
 	}
-	p.last = &Trouble{Status: e.Status, Said: e.Said, RetryAfter: e.RetryAfter}
+	p.last = &e.Trouble
 	if e.Kind == throttled {
 		p.full++
 		most := fullAtFirst
