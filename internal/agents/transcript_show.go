@@ -15,10 +15,15 @@ type TranscriptPrinter struct {
 	text.Printer
 	Width   int  // of the terminal in cells; 0 if unknown
 	Prompts bool // in full
+	last    int  // the attempt whose entry was printed last
 }
 
-// Print prints an entry.
-func (p TranscriptPrinter) Print(e Entry) {
+// Print prints an entry of an attempt.
+func (p *TranscriptPrinter) Print(attempt int, e Entry) {
+	if e.Kind != Begins && attempt != p.last { // it goes on behind another one's
+		p.Line("%s", p.Bold(fmt.Sprintf("#%d", attempt)))
+	}
+	p.last = attempt
 	plain := func(s string) string { return s }
 	switch e.Kind {
 	case Begins:
@@ -43,14 +48,14 @@ func (p TranscriptPrinter) Print(e Entry) {
 }
 
 // result prints a line with a sign that says whether something failed.
-func (p TranscriptPrinter) result(e Entry, indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
+func (p *TranscriptPrinter) result(e Entry, indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
 	if e.Bad {
 		sign, paintSign = "✗", p.Red
 	}
 	p.one(indent, sign, paintSign, body, paint)
 }
 
-func (p TranscriptPrinter) begin(e Entry) {
+func (p *TranscriptPrinter) begin(e Entry) {
 	c := e.Call
 	who := text.Flat(c.Agent)
 	if with := text.Join(" ", text.If(c.Use != c.Agent, c.Use), c.Model); with != "" {
@@ -65,7 +70,7 @@ func (p TranscriptPrinter) begin(e Entry) {
 }
 
 // one prints a line that is cut to the width of the terminal.
-func (p TranscriptPrinter) one(indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
+func (p *TranscriptPrinter) one(indent, sign string, paintSign func(string) string, body string, paint func(string) string) {
 	const most = 300 // cells, where the width is not known
 	room := most
 	if p.Width > 0 {
@@ -75,7 +80,7 @@ func (p TranscriptPrinter) one(indent, sign string, paintSign func(string) strin
 }
 
 // block prints a text in full, over as many lines as it takes.
-func (p TranscriptPrinter) block(body, indent string, paint func(string) string) {
+func (p *TranscriptPrinter) block(body, indent string, paint func(string) string) {
 	for line := range strings.Lines(strings.TrimSpace(body)) {
 		p.Line("%s%s", indent, paint(text.Visible(strings.TrimRight(line, "\r\n")))) // with the spaces that code begins with
 	}

@@ -64,8 +64,9 @@ func shown(t *testing.T, dir string, n int) string {
 	entries, err := ReadTranscript(dir, n)
 	testenv.Must(t, err)
 	var out bytes.Buffer
+	p := TranscriptPrinter{Printer: text.Printer{W: &out}, Width: 80}
 	for _, e := range entries {
-		TranscriptPrinter{Printer: text.Printer{W: &out}, Width: 80}.Print(e)
+		p.Print(n, e)
 	}
 	return out.String()
 }
@@ -269,7 +270,7 @@ func FuzzTranscript(f *testing.F) {
 			begin, end := r.call, callEnd{Text: line}
 			for _, rec := range []record{{Call: &begin}, {Line: &line}, {End: &end}} {
 				for _, e := range r.entries(rec) {
-					p.Print(e)
+					p.Print(0, e)
 				}
 			}
 			if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {

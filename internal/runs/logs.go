@@ -38,7 +38,7 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	case given > 1 || o.Follow && given > 0:
 		return exit.Usagef("--attempt, --phase, --all and --follow each say which transcripts are shown: give one of them")
 	}
-	l := logs{env: env, o: o}
+	l := &logs{env: env, o: o}
 	l.printer = agents.TranscriptPrinter{Prompts: o.Prompts}
 	l.printer.Printer, l.printer.Width = terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).Printer, terminal.ShowOptions(env).Width
 	l.dir = o.From
@@ -78,7 +78,7 @@ type logs struct {
 }
 
 // chosen gives those of all transcripts that are asked for.
-func (l logs) chosen(all []agents.Kept) []agents.Kept {
+func (l *logs) chosen(all []agents.Kept) []agents.Kept {
 	switch {
 	case l.o.All || len(all) == 0:
 		return all
@@ -91,7 +91,7 @@ func (l logs) chosen(all []agents.Kept) []agents.Kept {
 }
 
 // show shows transcripts from their beginnings.
-func (l logs) show(all []agents.Kept) error {
+func (l *logs) show(all []agents.Kept) error {
 	for _, k := range all {
 		t, err := agents.OpenTranscript(l.dir, k.Attempt)
 		if err != nil {
@@ -105,7 +105,7 @@ func (l logs) show(all []agents.Kept) error {
 }
 
 // more shows what was added to a transcript.
-func (l logs) more(t *agents.TranscriptReader, n int) error {
+func (l *logs) more(t *agents.TranscriptReader, n int) error {
 	if l.o.Raw {
 		lines, err := t.Lines()
 		for _, line := range lines {
@@ -116,7 +116,7 @@ func (l logs) more(t *agents.TranscriptReader, n int) error {
 	entries, err := t.Entries()
 	for _, e := range entries {
 		if !l.o.JSON {
-			l.printer.Print(e)
+			l.printer.Print(n, e)
 			continue
 		}
 		terminal.LogJSON(l.env.Stdout, struct {
@@ -130,39 +130,41 @@ func (l logs) more(t *agents.TranscriptReader, n int) error {
 // How often a transcript that is followed is looked at.
 const readEvery = 200 * time.Millisecond
 
-// follow shows the newest transcript and those that come after it, until the run ends or waits for a person.
-func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
-	attempts, err := agents.KeptAttempts(l.dir)
-	if err != nil {
-		return err
-	}
-	at, looked, over := 0, time.Time{}, false
-	if len(attempts) > 0 {
-		at = attempts[len(attempts)-1] - 1
-	}
-	var t *agents.TranscriptReader // of attempt at; nil: it has none
-	done := func() {
-		if t != nil {
+// follow shows the newest transcript and those that come after it, also several at once, until the run ends or waits for
+// a person.
+func (l *logs) follow(ctx context.Context, r *workspace.Recorded) error {
+	readers := map[int]*agents.TranscriptReader{} // by attempt
+	defer func() {
+		for _, t := range readers {
 			_ = t.Close() // opened for reading
 		}
-	}
-	defer done()
+	}()
+	first, looked, over := -1, time.Time{}, false
 	for {
-		next, err := l.after(at)
-		if err == nil && t != nil { // also what was written until the next began
-			err = l.more(t, at)
-		}
-		switch {
-		case err != nil:
+		attempts, err := agents.KeptAttempts(l.dir)
+		if err != nil {
 			return err
-		case next != 0:
-			done()
-			if t, err = agents.OpenTranscript(l.dir, next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
+		}
+		if first < 0 {
+			first = append([]int{0}, attempts...)[len(attempts)]
+		}
+		for _, n := range attempts {
+			if n >= first && readers[n] == nil {
+				t, err := agents.OpenTranscript(l.dir, n)
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				} else if err != nil {
+					return err
+				}
+				readers[n] = t
 			}
-			at = next
-			continue
-		case over:
+			if t := readers[n]; t != nil {
+				if err := l.more(t, n); err != nil {
+					return err
+				}
+			}
+		}
+		if over {
 			return nil
 		}
 		if now := l.env.Now(); now.Sub(looked) >= lookEvery {
@@ -177,18 +179,9 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
 	}
 }
 
-// after gives the first attempt after another that has a transcript, or 0.
-func (l logs) after(n int) (int, error) {
-	all, err := agents.KeptAttempts(l.dir)
-	if i := slices.IndexFunc(all, func(m int) bool { return m > n }); i >= 0 {
-		return all[i], err
-	}
-	return 0, err
-}
-
 // look gives the run as it is now, tells how checks have ended since it was looked at last, and says whether nothing
 // more is to come: the run has ended or waits.
-func (l logs) look(ctx context.Context, r *workspace.Recorded) (now *workspace.Recorded, over bool) {
+func (l *logs) look(ctx context.Context, r *workspace.Recorded) (now *workspace.Recorded, over bool) {
 	quiet := l.env
 	quiet.Stderr = io.Discard // what there is to say was said at the first look
 	now, err := workspace.LookAt(ctx, quiet, r.Source, r.Run.IssueNumber)
