@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	githubtest "github.com/reprise-ci/reprise/internal/test/github"
 	"github.com/reprise-ci/reprise/internal/test/testenv"
 )
 
@@ -36,4 +37,29 @@ exit 0
 			t.Errorf("%s has changed %d files", p.Name, p.Diff.Files)
 		}
 	}
+}
+
+// With the day's money spent no agent is asked to judge an issue, and one that is asked has what is left of it.
+func TestJudgingIsPaidByTheDay(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["pipeline"] = "auto"
+	h.forge.AddIssue(hubRepo, githubtest.Issue{Number: 3, Title: "Say goodbye", Author: "bob"})
+	h.publish(map[string]string{
+		".github/reprise/config.cue":        `agents: writer: {use: "command", command: ["worker"]}, budget: repo_day_usd: 0.2`,
+		".github/reprise/pipelines/fix.cue": strings.Replace(twoSteps, `name: "own"`, `name: "fix"`, 1),
+	})
+	h.write("home/auto-choose", `cp "$REPRISE_TASK_FILE" "$HOME/task"
+echo '{"structured": {"kind": "fix", "size": "small", "risk": "low"}, "usage": {"cost_usd": 0.25}}'
+exit 0
+`)
+	h.comment("ada", "/run").end(anyCode).wants("reason-code", "budget_exceeded")
+	testenv.Has(t, "what it was asked", h.read("home/task"), `"budget_usd": 0.2`)
+	job := h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(anyCode)
+	job.wants("issue", "3", "status", "waiting", "reason-code", "budget_exceeded")
+	live := ""
+	for _, c := range h.forge.Comments(hubRepo, 3) {
+		live += c.Body
+	}
+	testenv.Has(t, "the comments", live, "writer could not judge the issue", "issue 7: $0.25")
+	h.called("auto choose")
 }

@@ -235,7 +235,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		b.voice.warn(phases.Refuse(names))
 	}
 	if again {
-		b.voice.warn(phases.Refuse(metadata.Because("begun_anew", "branch", b.w.Branch)))
+		b.voice.warn(phases.Refuse(metadata.Because("begun_anew", "branch", cmp.Or(b.before.BranchName, b.w.Branch))))
 	}
 	return nil
 }

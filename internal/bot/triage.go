@@ -52,9 +52,11 @@ func ChoosePipeline(ctx context.Context, w *workspace.Workspace, o workspace.Opt
 		why = metadata.All(why, metadata.Because("chosen_careful", "n", source.CarefulRevisions))
 	}
 	if err != nil {
-		failed := metadata.Because("failed", "error", metadata.Said(text.FirstLine(w.Env.Finder().Mask(err.Error()))))
+		failed := prompts.Why(err)
 		if broke, is := errors.AsType[*engine.AgentError](err); is {
 			failed = broke.WhyBroke(w.Env.Finder().Mask)
+		} else if failed.Code() == "failed" {
+			failed = metadata.Because("failed", "error", metadata.Said(text.FirstLine(w.Env.Finder().Mask(err.Error()))))
 		}
 		name, why = w.Plan.Name, metadata.Because("chosen_unjudged", "agent", agent, "why", failed)
 	}
@@ -72,13 +74,16 @@ func ChoosePipeline(ctx context.Context, w *workspace.Workspace, o workspace.Opt
 // judge asks an agent about the issue, once. It sees the text of the issue and nothing else.
 func judge(ctx context.Context, w *workspace.Workspace, e *engine.Engine, name string) (j source.Judgment, used metadata.Usage, err error) {
 	agent, err := e.Agent(name)
-	if err != nil {
+	today, spent, wrong := e.RemainingToday(ctx, w.Run)
+	if err = cmp.Or(err, wrong); err != nil {
 		return j, used, err
+	} else if spent != "" {
+		return j, used, &engine.OverBudget{Reason: spent}
 	}
 	t := engine.Task{
 		Issue: w.Run.IssueNumber, Title: w.Run.IssueTitle, Phase: pipelines.Auto, Step: source.ChooseStep, Language: w.Run.Language,
 		Dir: e.Tree.Dir(), Access: pipelines.AccessNone, Network: pipelines.Network{Closed: true}, Schema: source.JudgmentSchema(),
-		Session: e.NewID(), Model: cmp.Or(w.Plan.Given.Model, w.Plan.Agents[name].Models["light"]), BudgetUSD: phases.RemainingUSD(w.Run),
+		Session: e.NewID(), Model: cmp.Or(w.Plan.Given.Model, w.Plan.Agents[name].Models["light"]), BudgetUSD: cmp.Or(min(today, phases.RemainingUSD(w.Run)), today, phases.RemainingUSD(w.Run)),
 		Timeout: patience, Idle: patience, Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(phases.RecordFile(w.Issue.ID))),
 	}
 	data := prompts.Data{
