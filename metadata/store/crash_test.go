@@ -114,29 +114,6 @@ func saveAndKill(t *testing.T, dir string) (before, after int) {
 	return before, after
 }
 
-// Two processes that save at the same time do not hurt each other: no save
-// fails because the other one sweeps.
-func TestSavesAtTheSameTime(t *testing.T) {
-	s := in(t.TempDir())
-	var group sync.WaitGroup
-	for i := range 4 {
-		group.Go(func() {
-			r := sample(t)
-			for n := range 20 {
-				r.Revision = i*100 + n
-				if err := s.Save(r); err != nil {
-					t.Error(err)
-				}
-				if _, err := s.Load(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	wantFiles(t, s.Dir, metadata.File)
-}
-
 // saveInSmallSpace saves a large record where files may have 20,000 bytes, as
 // on a disk that fills up in the middle of the write.
 func saveInSmallSpace(s Folder) {
@@ -168,35 +145,4 @@ func TestFullDiskLeavesTheOldRecord(t *testing.T) {
 		t.Errorf("revision %d, %v", r.Revision, err)
 	}
 	wantFiles(t, s.Dir, metadata.File)
-}
-
-func TestLock(t *testing.T) {
-	s := in(t.TempDir())
-	var dirs [2]*os.File
-	for i := range dirs {
-		var err error
-		if dirs[i], err = os.Open(s.Dir); err != nil {
-			t.Fatal(err)
-		}
-		defer dirs[i].Close()
-	}
-	if locked, err := lock(dirs[0], 0); !locked || err != nil {
-		t.Fatal(locked, err)
-	}
-	if locked, err := lock(dirs[1], 10*time.Millisecond); locked || err == nil || !strings.Contains(err.Error(), "another process has been saving into "+s.Dir) {
-		t.Errorf("a lock that another holds: %v, %v", locked, err)
-	}
-
-	child, err := syscall.Dup(int(dirs[0].Fd())) // as one has that is just started
-	testenv.Must(t, err)
-	defer syscall.Close(child)
-	const hold = 50 * time.Millisecond
-	time.AfterFunc(hold, func() { free(dirs[0]) })
-	start := time.Now()
-	if err := s.Save(sample(t)); err != nil {
-		t.Error(err)
-	}
-	if took := time.Since(start); took < hold {
-		t.Errorf("saved after %v, while another held the lock for %v", took, hold)
-	}
 }

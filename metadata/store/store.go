@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
@@ -92,7 +91,7 @@ func ownFile(info os.FileInfo) error {
 // ever sees half of it, and once Save returns it outlives a loss of power. An
 // error leaves the old record whole; only if all that failed was to make the
 // change outlive a loss of power is it the new one. Save does not ask whether
-// the record may follow the old one, see metadata.CheckNext.
+// the record may follow the old one, see metadata.CheckNext. Only who has the run's folder saves, see folders.TakeLock.
 func (s Folder) Save(r metadata.Run) error {
 	data, err := metadata.Format(r)
 	if err == nil {
@@ -110,13 +109,9 @@ func (s Folder) write(data []byte) error {
 		return err
 	}
 	defer root.Close()
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer free(dir)
-	if err := sweep(root, dir); err != nil {
-		return err
+	left, _ := fs.Glob(root.FS(), "."+metadata.File+"[0-9]*") // by saves whose process was killed; the pattern is right
+	for _, name := range left {
+		_ = root.Remove(name) // what stays is waste, not harm
 	}
 	// The package renameio, which does the same, knows no os.Root.
 	temp := fmt.Sprintf(".%s%d", metadata.File, rand.Uint64())
@@ -141,7 +136,7 @@ func (s Folder) write(data []byte) error {
 		_ = root.Remove(temp) // what stays is removed by the next save
 		return err
 	}
-	return dir.Sync()
+	return outlast(root, ".")
 }
 
 // makeFolderIn makes a folder and those above it that are missing, so that they outlive a loss of power.
@@ -158,55 +153,14 @@ func makeFolderIn(root *os.Root, name string) error {
 	if err := root.Mkdir(name, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	dir, err := root.Open(above)
+	return outlast(root, above)
+}
+
+// outlast has the names in a folder outlive a loss of power.
+func outlast(root *os.Root, name string) error {
+	dir, err := root.Open(name)
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	return dir.Sync()
-}
-
-// patience is how long one save waits for another. A save takes milliseconds.
-const patience = 5 * time.Second
-
-// sweep locks the folder of root, until dir, which is it, is given free, and removes the temporary files that saves
-// left when their process was killed. As every save holds the lock, a file that is there now belongs to nobody.
-func sweep(root *os.Root, dir *os.File) error {
-	locked, err := lock(dir, patience)
-	if err != nil || !locked {
-		return err
-	}
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		digits, ok := strings.CutPrefix(name, "."+metadata.File)
-		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			_ = root.Remove(name) // what stays is waste, not harm
-		}
-	}
-	return nil
-}
-
-// free closes the folder and gives its lock free at once, also if a child that
-// this process is just starting has a copy of the file.
-func free(dir *os.File) {
-	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) // where there are no locks
-	dir.Close()
-}
-
-// lock takes the lock of a folder, which another process may hold for a while.
-func lock(dir *os.File, wait time.Duration) (bool, error) {
-	for end := time.Now().Add(wait); ; time.Sleep(2 * time.Millisecond) {
-		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
-			return false, nil
-		case time.Now().After(end):
-			return false, fmt.Errorf("another process has been saving into %s for %v", dir.Name(), wait)
-		}
-	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -139,7 +139,7 @@ func TestStoreIsNotLedAway(t *testing.T) {
 
 func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
 	s := in(t.TempDir())
-	keep := []string{".metadata.json", ".metadata.json1.bak", "metadata.json1", "planning.md"}
+	keep := []string{".metadata.json", "metadata.json1", "planning.md"}
 	for _, name := range append(keep, ".metadata.json1", ".metadata.json4242424242") {
 		testenv.Put(t, filepath.Join(s.Dir, name), "")
 	}
