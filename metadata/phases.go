@@ -78,36 +78,45 @@ func (ps Phases) MarshalJSON() ([]byte, error) {
 func (ps *Phases) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, ps) }
 
 // Clone returns a copy that shares nothing with r: whatever is changed in one is not seen in the other.
-func (r Run) Clone() Run { return cloneOf(reflect.ValueOf(r)).Interface().(Run) }
+func (r Run) Clone() Run { return Copy(r, nil) }
 
-// cloneOf copies a value with all that it leads to. Records have no cycles, and times are values.
-func cloneOf(v reflect.Value) reflect.Value {
+// Copy gives a value that shares nothing with v, in which every text is changed, if change is not nil. Values have no
+// cycles, and times stay as they are.
+func Copy[T any](v T, change func(string) string) T {
+	return copied(reflect.ValueOf(v), change).Interface().(T)
+}
+
+func copied(v reflect.Value, change func(string) string) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	switch v.Kind() {
+	case reflect.String:
+		if change != nil {
+			out.SetString(change(v.String()))
+		}
 	case reflect.Pointer:
 		if !v.IsNil() {
 			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(cloneOf(v.Elem()))
+			out.Elem().Set(copied(v.Elem(), change))
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			for i := range v.Len() {
-				out.Index(i).Set(cloneOf(v.Index(i)))
+				out.Index(i).Set(copied(v.Index(i), change))
 			}
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for it := v.MapRange(); it.Next(); {
-				out.SetMapIndex(it.Key(), cloneOf(it.Value()))
+				out.SetMapIndex(it.Key(), copied(it.Value(), change))
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(cloneOf(v.Field(i)))
+				out.Field(i).Set(copied(v.Field(i), change))
 			}
 		}
 	}

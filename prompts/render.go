@@ -6,11 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -133,7 +133,7 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 // Texts returns every text of d: what a boundary must not occur in.
 func (d Data) Texts() (texts []string) {
 	d.Boundary = ""
-	changed(d, func(text string) string {
+	metadata.Copy(d, func(text string) string {
 		texts = append(texts, text)
 		return text
 	})
@@ -148,35 +148,8 @@ func shown(d Data) (_ Data, count int) {
 		count += n
 		return text
 	}
-	d.Diff, d.State, d.Rollback, d.Feedback = mark(d.Diff), mark(d.State), changed(d.Rollback, mark), changed(d.Feedback, mark)
+	d.Diff, d.State, d.Rollback, d.Feedback = mark(d.Diff), mark(d.State), metadata.Copy(d.Rollback, mark), metadata.Copy(d.Feedback, mark)
 	return d, count
-}
-
-// changed gives a copy of a value in which every text is changed.
-func changed[T any](v T, change func(string) string) T {
-	return changedValue(reflect.ValueOf(v), change).Interface().(T)
-}
-
-func changedValue(v reflect.Value, change func(string) string) reflect.Value {
-	out := reflect.New(v.Type()).Elem()
-	out.Set(v)
-	switch {
-	case v.Kind() == reflect.String:
-		out.SetString(change(v.String()))
-	case v.Kind() == reflect.Pointer && !v.IsNil():
-		out.Set(reflect.New(v.Type().Elem()))
-		out.Elem().Set(changedValue(v.Elem(), change))
-	case v.Kind() == reflect.Slice && !v.IsNil():
-		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		for i := range v.Len() {
-			out.Index(i).Set(changedValue(v.Index(i), change))
-		}
-	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			out.Field(i).Set(changedValue(v.Field(i), change))
-		}
-	}
-	return out
 }
 
 // checkBoundary says why d.Boundary does not protect d.
