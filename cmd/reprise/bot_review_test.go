@@ -198,7 +198,7 @@ func TestCommandOnALine(t *testing.T) {
 	}})
 	h.start("pull_request_review_comment", "ada", reviews.CommentPayload(8, v.Comments[0]), "GITHUB_REF=refs/pull/8/merge").end(exit.Done).wants("status", "completed")
 	h.reviewed(reviews, v).end(anyCode)
-	if run := h.record(); len(run.RollbackHistory) != 1 || run.RollbackHistory[0].ToPhase != "plan" || run.RollbackHistory[0].Reason != "of this line" {
+	if run := h.record(); len(run.RollbackHistory) != 1 || run.RollbackHistory[0].ToPhase != "plan" || run.RollbackHistory[0].Reason != "because of this line" {
 		t.Errorf("the history is %+v", run.RollbackHistory)
 	}
 }
